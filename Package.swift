@@ -1,0 +1,163 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The rows of the architecture, lowest first. A target imports only from rows below its own; targets in one row
+// never import each other. `Tests/ArchitectureTests` holds this file and every import in Sources/ against these rows.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+func room(
+    _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, sources: [String]? = nil,
+    resources: [Resource]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: path, sources: sources, resources: resources,
+        swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+extension Target.Dependency {
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+    static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let crypto = product(name: "Crypto", package: "swift-crypto")
+    static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
+    static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
+    static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
+    static let logging = product(name: "Logging", package: "swift-log")
+    static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
+    static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+    static let nioCore = product(name: "NIOCore", package: "swift-nio")
+    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
+    static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
+    static let x509 = product(name: "X509", package: "swift-certificates")
+    static let yams = product(name: "Yams", package: "Yams")
+}
+
+let base: [Target] = [
+    room("Vocabulary", [.crypto]),
+    room("StrictJSON"),
+    room("Secrets"),
+    room("LocalSocket"),
+    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+    room(
+        "Schema", path: "schema", sources: ["Schema.swift"],
+        resources: [.embedInCode("migrations/v0001_foundation.sql"), .embedInCode("openapi.yaml")]),
+    .systemLibrary(
+        name: "CLibCrypto", path: "Sources/CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+]
+
+let domain: [Target] = [
+    room("MerchantCore", ["Vocabulary", "Secrets", .crypto]),
+    room("PaymentToken", ["Vocabulary", "StrictJSON", "Secrets", "CLibCrypto", .crypto]),
+    room("WireAPI", ["Vocabulary", "StrictJSON"]),
+]
+
+let useCases: [Target] = [
+    room("MerchantOperations", ["MerchantCore", "PaymentToken", "Vocabulary", "Secrets", .crypto])
+]
+
+let edges: [Target] = [
+    room(
+        "AdminServer",
+        [
+            "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
+            "Schema", "LocalSocket", .crypto, .hummingbirdCore, .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
+            .nioHTTPTypes, .nioExtras, .logging, .serviceLifecycle,
+        ]),
+    room(
+        "DecryptorServer",
+        [
+            "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
+            "LocalSocket", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
+        ]),
+    room("MerchantStore", ["MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    room(
+        "KeyCustody",
+        [
+            "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLibCrypto", .crypto, .cryptoExtras, .x509,
+            .swiftASN1,
+        ]),
+    room(
+        "MerchantKeyClient",
+        ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
+]
+
+let composition: [Target] = [
+    room(
+        "DaemonKit",
+        [
+            "AdminServer", "DecryptorServer", "MerchantStore", "KeyCustody", "MerchantOperations", "MerchantCore",
+            "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration, .yams,
+            .serviceLifecycle,
+            .unixSignals, .logging, .argumentParser,
+        ]),
+    room(
+        "AdminCommands",
+        ["MerchantKeyClient", "WireAPI", "PaymentToken", "Vocabulary", "StrictJSON", .argumentParser]),
+    room("SandboxKit", ["Vocabulary", .crypto, .cryptoExtras, .x509, .swiftASN1, .argumentParser]),
+]
+
+let programs: [Target] = [
+    program("merchantkeyd", ["DaemonKit"]),
+    program("merchantkeyctl", ["AdminCommands"]),
+    program("applepay-sandbox", ["SandboxKit"]),
+]
+
+let testTargets: [Target] = [
+    tests("VocabularyTests", ["Vocabulary"]),
+    tests("StrictJSONTests", ["StrictJSON"]),
+    tests("SecretsTests", ["Secrets"]),
+    tests("MerchantCoreTests", ["MerchantCore", "Vocabulary"]),
+    tests("PaymentTokenTests", ["PaymentToken", "Vocabulary", .crypto, .cryptoExtras]),
+    tests("KeyCustodyTests", ["KeyCustody", "MerchantCore", "Vocabulary", "Secrets", .crypto, .cryptoExtras]),
+    tests("SandboxKitTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
+    tests("AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "WireAPI", "Vocabulary", "StrictJSON"]),
+    tests("EndToEndTests", []),
+    tests("ArchitectureTests", []),
+]
+
+let package = Package(
+    name: "merchantkeyd",
+    products: [
+        .executable(name: "merchantkeyd", targets: ["merchantkeyd"]),
+        .executable(name: "merchantkeyctl", targets: ["merchantkeyctl"]),
+        .executable(name: "applepay-sandbox", targets: ["applepay-sandbox"]),
+        .library(name: "PaymentToken", targets: ["PaymentToken"]),
+        .library(name: "MerchantKeyClient", targets: ["MerchantKeyClient"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: base + domain + useCases + edges + composition + programs + testTargets
+)
