@@ -1,0 +1,18 @@
+#pragma once
+// What this project uses of OpenSSL's libcrypto: CMS messages, X.509 chains, and the containers of old private keys.
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/cms.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+/// ERR_GET_REASON, a macro in some releases.
+static inline int clibcrypto_err_reason(unsigned long code) { return ERR_GET_REASON(code); }

@@ -1,0 +1,67 @@
+import Glibc
+
+/// The process at the other end of a connected Unix socket, as the kernel knew it when it connected: SO_PEERCRED, unix(7).
+package struct PeerCredentials: Hashable, Sendable {
+    package let uid: UInt32
+    package let gid: UInt32
+    package let pid: Int32
+
+    package init(uid: UInt32, gid: UInt32, pid: Int32) {
+        self.uid = uid
+        self.gid = gid
+        self.pid = pid
+    }
+
+    /// - Parameter descriptor: of a connected Unix socket.
+    package init(of descriptor: CInt) throws(SocketFault) {
+        // `struct ucred` of <sys/socket.h>, which Swift's Glibc does not show: pid, uid, gid, 32 bits each.
+        var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, 0, 0)
+        let size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        var length = size
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0,
+            length == size
+        else { throw .system("cannot read a connection's credentials") }
+        self.init(uid: credentials.uid, gid: credentials.gid, pid: credentials.pid)
+    }
+
+    /// The longest program path that is told.
+    private static let longestProgram = 1024
+
+    /// The program's path; in brackets its name alone, where the path may not be read; empty where the process has ended.
+    ///
+    /// The number may belong to another process by now, and the other side chooses what its program is called: for
+    /// people to read, never to decide by. Characters that could forge a line are replaced.
+    package var program: String {
+        if let path = Self.bytes(ofLinkAt: "/proc/\(pid)/exe") { return Self.printable(path) }
+        guard let name = Self.bytes(ofFileAt: "/proc/\(pid)/comm"), !name.isEmpty else { return "" }
+        return "[\(Self.printable(name))]"
+    }
+
+    private static func bytes(ofLinkAt path: String) -> ArraySlice<UInt8>? {
+        var buffer = [UInt8](repeating: 0, count: longestProgram)
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { text in
+                text.baseAddress.map { readlink(path, $0, text.count) } ?? -1
+            }
+        }
+        return count > 0 ? buffer[..<count] : nil
+    }
+
+    private static func bytes(ofFileAt path: String) -> ArraySlice<UInt8>? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { return nil }
+        return buffer[..<count].last == UInt8(ascii: "\n") ? buffer[..<(count - 1)] : buffer[..<count]
+    }
+
+    private static func printable(_ bytes: some Collection<UInt8>) -> String {
+        String(
+            String.UnicodeScalarView(
+                String(decoding: bytes, as: UTF8.self).unicodeScalars.map {
+                    $0.properties.generalCategory == .control ? "?" : $0
+                }))
+    }
+}

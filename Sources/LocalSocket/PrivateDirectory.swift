@@ -1,0 +1,46 @@
+import Glibc
+
+/// A fresh directory, mode 0700, in the same directory as the file that is to leave it by rename(2).
+struct PrivateDirectory {
+    /// The one file in it.
+    static let entry = "socket"
+
+    let descriptor: CInt
+    private let path: String
+
+    init(beside file: String) throws(SocketFault) {
+        let parent: String =
+            switch file.lastIndex(of: "/") {
+            case .none: "."
+            case .some(file.startIndex): ""
+            case .some(let slash): String(file[..<slash])
+            }
+        var template = Array("\(parent)/.socket-XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { text in
+            text.baseAddress.map { mkdtemp($0) != nil } ?? false
+        }
+        guard made else { throw .system("cannot make a directory beside \(file)") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let fault = SocketFault.system("cannot open the directory made beside \(file)")
+            rmdir(path)
+            throw fault
+        }
+    }
+
+    func identityOfEntry() throws(SocketFault) -> FileIdentity {
+        var found = stat()
+        guard fstatat(descriptor, Self.entry, &found, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw .system("cannot find the socket just made in \(path)")
+        }
+        return FileIdentity(found)
+    }
+
+    /// Removes the directory with what is left in it.
+    func remove() {
+        unlinkat(descriptor, Self.entry, 0)
+        close(descriptor)
+        rmdir(path)
+    }
+}

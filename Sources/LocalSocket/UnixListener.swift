@@ -1,0 +1,99 @@
+package import Glibc
+
+/// A listening Unix socket whose file has its mode from the first moment anybody can reach it.
+///
+/// It is bound inside a fresh directory that only this process's user can enter, given its mode there, made to listen,
+/// and then renamed onto its path in one step, which also replaces what a killed daemon left behind. The process-wide
+/// umask is not touched, and there is no window in which the file is there with another mode or refuses connections.
+package struct UnixListener: Sendable {
+    /// The longest path a client can connect to: `sun_path` has 108 bytes, the last one zero. See unix(7).
+    package static let longestPath = 107
+
+    /// Bound, listening, non-blocking, closed on exec. Whoever serves it closes it.
+    package let descriptor: CInt
+    package let path: String
+    private let identity: FileIdentity
+
+    /// - Parameters:
+    ///   - mode: of the socket's file; who may write to it may connect.
+    ///   - backlog: connections that wait to be accepted.
+    /// - Throws: ``SocketFault`` for a path too long, a place that is taken by something else than a socket, or what the
+    ///   system refused.
+    package static func listen(path: String, mode: mode_t, backlog: CInt) throws(SocketFault) -> UnixListener {
+        try judge(path)
+        let directory = try PrivateDirectory(beside: path)
+        defer { directory.remove() }
+        let descriptor = socket(
+            AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { throw .system("cannot make a socket for \(path)") }
+        do throws(SocketFault) {
+            // By way of the descriptor, so that the private directory's longer name does not count against the path.
+            try bind(descriptor, to: "/proc/self/fd/\(directory.descriptor)/\(PrivateDirectory.entry)")
+            guard fchmodat(directory.descriptor, PrivateDirectory.entry, mode, 0) == 0 else {
+                throw SocketFault.system("cannot set the mode of \(path)")
+            }
+            guard Glibc.listen(descriptor, backlog) == 0 else { throw SocketFault.system("cannot listen on \(path)") }
+            let identity = try directory.identityOfEntry()
+            guard renameat(directory.descriptor, PrivateDirectory.entry, AT_FDCWD, path) == 0 else {
+                throw SocketFault.system("cannot put the socket at \(path)")
+            }
+            return UnixListener(descriptor: descriptor, path: path, identity: identity)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Removes the socket's file, unless another process has put its own in its place since.
+    package func remove() {
+        if FileIdentity(at: path) == identity { unlink(path) }
+    }
+
+    private static func judge(_ path: String) throws(SocketFault) {
+        let length = path.utf8.count
+        guard (1...longestPath).contains(length) else {
+            throw SocketFault("the socket path has \(length) bytes, expected 1 to \(longestPath): \(path)")
+        }
+        guard !path.utf8.contains(0) else { throw SocketFault("the socket path holds a zero byte") }
+        var found = stat()
+        if lstat(path, &found) == 0, found.st_mode & S_IFMT != S_IFSOCK {
+            throw SocketFault("found something that is not a socket at \(path), expected a socket or nothing")
+        }
+    }
+
+    private static func bind(_ descriptor: CInt, to path: String) throws(SocketFault) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw .system("cannot bind a socket at \(path)") }
+    }
+}
+
+/// Which file stands at a path.
+struct FileIdentity: Hashable, Sendable {
+    let device: dev_t
+    let inode: ino_t
+
+    init(_ found: stat) {
+        device = found.st_dev
+        inode = found.st_ino
+    }
+
+    init?(at path: String) {
+        var found = stat()
+        guard lstat(path, &found) == 0 else { return nil }
+        self.init(found)
+    }
+}
+
+extension SocketFault {
+    /// What was tried, and the system's own word for why it failed.
+    static func system(_ attempt: String) -> SocketFault {
+        SocketFault("\(attempt): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,54 @@
+import FoundationEssentials
+
+/// A SHA-256 value with a meaning of its own: 32 bytes, comparable, printable, cheap to hash and to copy.
+package protocol Digest256: Hashable, Sendable, CustomStringConvertible {
+    var words: Words256 { get }
+    init(words: Words256)
+}
+
+/// 32 bytes held in line, so that a digest used as a dictionary key allocates nothing.
+package struct Words256: Hashable, Sendable {
+    var a, b, c, d: UInt64
+
+    /// - Returns: nil unless exactly 32 bytes are given.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        var index = 0
+        for byte in bytes {
+            switch index >> 3 {
+            case 0: words.0 = words.0 << 8 | UInt64(byte)
+            case 1: words.1 = words.1 << 8 | UInt64(byte)
+            case 2: words.2 = words.2 << 8 | UInt64(byte)
+            default: words.3 = words.3 << 8 | UInt64(byte)
+            }
+            index += 1
+        }
+        (a, b, c, d) = words
+    }
+
+    package var bytes: [UInt8] {
+        [a, b, c, d].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+    }
+}
+
+extension Digest256 {
+    /// - Returns: nil unless exactly 32 bytes are given.
+    package init?(bytes: some Collection<UInt8>) {
+        guard let words = Words256(bytes: bytes) else { return nil }
+        self.init(words: words)
+    }
+
+    package var bytes: [UInt8] { words.bytes }
+
+    /// 64 lower-case hexadecimal digits.
+    package var hex: String { Hex.encode(bytes) }
+
+    /// 44 characters, standard alphabet, padded: the spelling a payment token carries.
+    package var base64: String { Data(bytes).base64EncodedString() }
+
+    /// 43 characters, URL alphabet, no padding: the spelling our paths use.
+    package var base64URL: String {
+        Base64.urlAlphabet(base64.dropLast())
+    }
+}

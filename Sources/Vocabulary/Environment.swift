@@ -1,0 +1,4 @@
+/// Which of Apple's two worlds a daemon serves. One per daemon.
+package enum Environment: String, Sendable, CaseIterable, Codable {
+    case production, sandbox
+}

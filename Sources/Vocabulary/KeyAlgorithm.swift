@@ -1,0 +1,7 @@
+/// How tokens are encrypted to a key pair, in Apple's words for a token's `version`.
+package enum KeyAlgorithm: String, Sendable, CaseIterable, Codable {
+    /// P-256 key agreement; every region but mainland China.
+    case ecV1 = "EC_v1"
+    /// RSA-2048 key wrapping; mainland China. Identity key pairs are RSA-2048 too and bear this name.
+    case rsaV1 = "RSA_v1"
+}

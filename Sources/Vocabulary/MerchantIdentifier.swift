@@ -1,0 +1,40 @@
+/// Apple's name for a merchant (`merchant.com.example`) or for the platform itself (`platformintegrator.com.example`).
+///
+/// 1 to 255 ASCII letters, digits, hyphens, underscores and dots; begins with `merchant.` or `platformintegrator.`; no
+/// empty part between dots. Upper and lower case differ, because its SHA-256 is over the bytes as written.
+///
+/// Source: Apple, "Create a merchant identifier"; "Applying to use the Registration API and configuring IDs".
+package struct MerchantIdentifier: Hashable, Sendable, CustomStringConvertible, Comparable {
+    package static let longest = 255
+    package let rawValue: String
+
+    /// - Returns: nil unless the text has the form above.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count <= Self.longest,
+            text.hasPrefix("merchant.") || text.hasPrefix("platformintegrator."),
+            text.utf8.allSatisfy(Self.isAllowed),
+            text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
+        else { return nil }
+        rawValue = String(text)
+    }
+
+    /// Whether this names the platform, whose key pairs serve every merchant registered with it.
+    package var isPlatformIntegrator: Bool { rawValue.hasPrefix("platformintegrator.") }
+
+    package var description: String { rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// What a refusal says was expected.
+    package static let expectation =
+        "expected merchant.… or platformintegrator.… with ASCII letters, digits, '-', '_' and '.', at most 255 characters"
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}

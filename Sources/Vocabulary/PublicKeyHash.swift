@@ -1,0 +1,61 @@
+import Crypto
+import FoundationEssentials
+
+/// The name Apple Pay gives a payment processing key: every payment token carries it.
+///
+/// SHA-256 over the DER `SubjectPublicKeyInfo` of the payment processing certificate. 32 bytes; 44 characters as
+/// Base64. It is public: whoever holds a token or the certificate can compute it.
+///
+/// Source: Apple, "Payment token format reference", header key `publicKeyHash`.
+package struct PublicKeyHash: Digest256 {
+    package let words: Words256
+
+    package init(words: Words256) { self.words = words }
+
+    /// - Parameter subjectPublicKeyInfo: DER, RFC 5280 section 4.1.2.7.
+    package init(of subjectPublicKeyInfo: some Sequence<UInt8>) {
+        guard let words = Words256(bytes: Array(SHA256.hash(data: Array(subjectPublicKeyInfo)))) else {
+            preconditionFailure("SHA-256 yields 32 bytes, FIPS 180-4")
+        }
+        self.words = words
+    }
+
+    /// Reads the form a payment token carries: 44 characters, standard alphabet, padded.
+    package init?(base64: String) {
+        guard base64.utf8.count == 44, let data = Base64.decode(base64) else { return nil }
+        self.init(bytes: data)
+    }
+
+    /// Reads any of the three spellings people and paths use: Base64, Base64url without padding, 64 hexadecimal digits.
+    package init?(anySpelling text: some StringProtocol) {
+        switch text.utf8.count {
+        case 64:
+            guard let bytes = Hex.decode(text) else { return nil }
+            self.init(bytes: bytes)
+        case 44: self.init(base64: String(text))
+        case 43:
+            guard !text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }) else { return nil }
+            self.init(base64: Base64.standardAlphabet(text) + "=")
+        default: return nil
+        }
+    }
+
+    package var description: String { base64 }
+}
+
+/// SHA-256 over a merchant identifier's ASCII bytes: what a certificate's extension 1.2.840.113635.100.6.32 holds
+/// (as upper-case hexadecimal) and what the EC_v1 key derivation takes as PartyV (as 32 raw bytes).
+package struct MerchantIdentifierHash: Digest256 {
+    package let words: Words256
+
+    package init(words: Words256) { self.words = words }
+
+    package init(of identifier: MerchantIdentifier) {
+        guard let words = Words256(bytes: Array(SHA256.hash(data: Array(identifier.rawValue.utf8)))) else {
+            preconditionFailure("SHA-256 yields 32 bytes, FIPS 180-4")
+        }
+        self.words = words
+    }
+
+    package var description: String { hex }
+}

@@ -1,0 +1,28 @@
+import Testing
+import Vocabulary
+
+@Suite struct TimestampTests {
+    @Test(
+        arguments: [
+            ("2023-03-20T20:46:55Z", 1_679_345_215_000), ("1970-01-01T00:00:00Z", 0),
+            ("1969-12-31T23:59:59.500Z", -500),
+            ("2038-01-19T03:14:08.007Z", 2_147_483_648_007),
+        ] as [(String, Int64)])
+    func `RFC 3339 is read and written`(text: String, milliseconds: Int64) {
+        #expect(Timestamp(rfc3339: text)?.millisecondsSince1970 == milliseconds)
+        #expect(Timestamp(millisecondsSince1970: milliseconds).rfc3339 == text)
+    }
+
+    @Test func `offsets are read as the moment they mean`() {
+        #expect(Timestamp(rfc3339: "2023-03-20T21:46:55+01:00") == Timestamp(rfc3339: "2023-03-20T20:46:55Z"))
+        #expect(Timestamp(rfc3339: "2023-03-20t20:46:55z") == Timestamp(rfc3339: "2023-03-20T20:46:55Z"))
+    }
+
+    @Test(arguments: [
+        "", "2023", "2023-03-20", "2023-03-20 20:46:55", "2023-13-20T20:46:55Z", "now",
+        String(repeating: "2", count: 50),
+    ])
+    func `anything else is no time`(text: String) {
+        #expect(Timestamp(rfc3339: text) == nil)
+    }
+}

@@ -1,0 +1,10 @@
+/// What stands in `schema/`, carried inside the program: it needs no files beside it.
+package enum Schema {
+    /// Every migration of the database, oldest first; the first one leads to version 1. Once shipped, none is edited.
+    package static let migrations: [(name: String, sql: String)] = [
+        ("v0001_foundation", String(decoding: PackageResources.v0001_foundation_sql, as: UTF8.self))
+    ]
+
+    /// The contract of the HTTP interface, as served at `/v1/openapi.yaml`.
+    package static let openAPI: [UInt8] = PackageResources.openapi_yaml
+}
