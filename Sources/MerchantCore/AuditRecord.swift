@@ -1,0 +1,109 @@
+import Crypto
+package import Vocabulary
+
+/// One deed to be recorded: who, what, to whom, from which state to which, why.
+package struct AuditEntry: Hashable, Sendable {
+    package enum Deed: String, Sendable, CaseIterable {
+        case daemonStarted
+        case permitsChanged
+        case merchantAdded
+        case merchantChanged
+        case merchantRemoved
+        case keyGenerated
+        case keyImported
+        case certificateStored
+        case keyPromoted
+        case keySuperseded
+        case keyRevoked
+        case keyRestored
+        case keyDestructionScheduled
+        case keyDestroyed
+        case privateKeyExported
+        case tokenDecryptedUnverified
+        case tokenJudgedAtOtherTime
+        case tokenDecryptedForAnyMerchant
+    }
+
+    package let deed: Deed
+    package let caller: Caller
+    package let at: Timestamp
+    package let merchantIdentifier: MerchantIdentifier?
+    package let publicKeyHash: PublicKeyHash?
+    package let before: String?
+    package let after: String?
+    package let reason: String?
+    package let requestId: String?
+
+    package init(
+        _ deed: Deed, by caller: Caller, at: Timestamp, merchant: MerchantIdentifier? = nil,
+        key: PublicKeyHash? = nil, before: String? = nil, after: String? = nil, reason: String? = nil,
+        requestId: String? = nil
+    ) {
+        self.deed = deed
+        self.caller = caller
+        self.at = at
+        merchantIdentifier = merchant
+        publicKeyHash = key
+        self.before = before
+        self.after = after
+        self.reason = reason
+        self.requestId = requestId
+    }
+}
+
+/// An entry in its place in the chain: each record holds the hash of the one before, so that a change shows.
+package struct AuditRecord: Hashable, Sendable {
+    /// What the first record names as the hash before it.
+    package static let genesis = [UInt8](repeating: 0, count: 32)
+
+    /// 1, 2, 3 … without gaps.
+    package let sequence: Int
+    package let entry: AuditEntry
+    package let previousHash: [UInt8]
+    package let hash: [UInt8]
+
+    package init(sequence: Int, entry: AuditEntry, previousHash: [UInt8], hash: [UInt8]) {
+        self.sequence = sequence
+        self.entry = entry
+        self.previousHash = previousHash
+        self.hash = hash
+    }
+
+    /// Puts an entry at the end of the chain.
+    package init(_ entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) {
+        self.init(
+            sequence: sequence, entry: entry, previousHash: previousHash,
+            hash: Self.hash(of: entry, sequence: sequence, after: previousHash))
+    }
+
+    /// Whether the record holds what its hash was made over.
+    package var isIntact: Bool { Self.hash(of: entry, sequence: sequence, after: previousHash) == hash }
+
+    /// SHA-256 over the fields in order, each as a presence byte, a 4-byte length and its bytes: no two records share an encoding.
+    private static func hash(of entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) -> [UInt8] {
+        var hasher = SHA256()
+        func add(_ text: String?) {
+            guard let text else { return hasher.update(data: [0]) }
+            let bytes = Array(text.utf8)
+            hasher.update(data: [1])
+            hasher.update(data: (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (24 - 8 * $0)) })
+            hasher.update(data: bytes)
+        }
+        hasher.update(data: Array("merchantkeyd audit 1".utf8))
+        hasher.update(data: previousHash)
+        add(String(sequence))
+        add(entry.deed.rawValue)
+        add(String(entry.caller.uid))
+        add(String(entry.caller.gid))
+        add(String(entry.caller.pid))
+        add(entry.caller.program)
+        add(String(entry.at.millisecondsSince1970))
+        add(entry.merchantIdentifier?.rawValue)
+        add(entry.publicKeyHash?.hex)
+        add(entry.before)
+        add(entry.after)
+        add(entry.reason)
+        add(entry.requestId)
+        return Array(hasher.finalize())
+    }
+}

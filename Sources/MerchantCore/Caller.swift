@@ -1,0 +1,132 @@
+package import Vocabulary
+
+/// Who asks: the process at the other end of a Unix socket, as the kernel knew it when it connected.
+package struct Caller: Hashable, Sendable {
+    package let uid: UInt32
+    package let gid: UInt32
+    package let pid: Int32
+    /// The program's path, where it could be read; it may have ended or changed since, so it is told, never decided by.
+    package let program: String
+
+    package init(uid: UInt32, gid: UInt32, pid: Int32, program: String) {
+        self.uid = uid
+        self.gid = gid
+        self.pid = pid
+        self.program = program
+    }
+
+    /// The daemon itself, acting on a schedule.
+    package static func daemon(uid: UInt32, gid: UInt32, pid: Int32) -> Caller {
+        Caller(uid: uid, gid: gid, pid: pid, program: "merchantkeyd")
+    }
+}
+
+/// What a caller may do.
+package enum Permit: String, Sendable, CaseIterable {
+    /// Resolve a publicKeyHash on the decryptor's socket.
+    case resolve
+    /// Have a token's symmetric key restored.
+    case symmetricKey
+    /// Have payment tokens verified and decrypted.
+    case decrypt
+    /// Decrypt without verifying the signature.
+    case decryptUnverified
+    /// Judge a token at another time than now.
+    case judgeAtOtherTime
+    /// Take a private key out. Never given by default.
+    case exportPrivateKey
+    /// Read merchants, keys, certificates, status and audit on the admin's socket.
+    case read
+    /// Everything that changes something on the admin's socket.
+    case administer
+}
+
+/// What one caller was granted, and for whom.
+package struct Grant: Hashable, Sendable {
+    package let permits: Set<Permit>
+    /// nil: every merchant.
+    package let merchants: Set<MerchantIdentifier>?
+
+    package init(permits: Set<Permit>, merchants: Set<MerchantIdentifier>?) {
+        self.permits = permits
+        self.merchants = merchants
+    }
+
+    /// - Throws: `forbidden`, naming the permit that is missing.
+    package func require(_ permit: Permit) throws(MerchantError) {
+        guard permits.contains(permit) else {
+            throw MerchantError(.forbidden, "the caller has no permit '\(permit.rawValue)'")
+        }
+    }
+
+    /// - Throws: `forbidden` where the grant is for other merchants only.
+    package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
+        try require(permit)
+        guard merchants?.contains(merchant) ?? true else {
+            throw MerchantError(.forbidden, "the caller's permit '\(permit.rawValue)' is not for this merchant")
+        }
+    }
+}
+
+/// Who may do what: the setting `callers`, default deny.
+package struct CallerPolicy: Hashable, Sendable {
+    /// One entry of the setting.
+    package struct Rule: Hashable, Sendable {
+        package enum Subject: Hashable, Sendable {
+            case uid(UInt32)
+            case gid(UInt32)
+        }
+        package let subject: Subject
+        package let grant: Grant
+
+        package init(subject: Subject, grant: Grant) {
+            self.subject = subject
+            self.grant = grant
+        }
+    }
+
+    package let rules: [Rule]
+
+    package init(rules: [Rule]) { self.rules = rules }
+
+    /// Without settings: the daemon's own uid and root have every permit but `exportPrivateKey`, and nobody else has any.
+    package static func standard(ownUID: UInt32) -> CallerPolicy {
+        let grant = Grant(permits: Set(Permit.allCases).subtracting([.exportPrivateKey]), merchants: nil)
+        return CallerPolicy(rules: Set([ownUID, 0]).sorted().map { Rule(subject: .uid($0), grant: grant) })
+    }
+
+    /// The union of the rules that name the caller's uid or gid, as they stood when it connected.
+    ///
+    /// Rules for some merchants only do not narrow a rule for all: each permit is kept with the widest scope it was given;
+    /// a caller whose scoped rules differ gets several grants, tried in order.
+    package func grants(for caller: Caller) -> [Grant] {
+        rules.filter { rule in
+            switch rule.subject {
+            case .uid(let uid): uid == caller.uid
+            case .gid(let gid): gid == caller.gid
+            }
+        }.map(\.grant)
+    }
+}
+
+extension [Grant] {
+    /// - Throws: `forbidden` unless one of the grants has the permit, for whichever merchants.
+    package func require(_ permit: Permit) throws(MerchantError) {
+        guard contains(where: { $0.permits.contains(permit) }) else {
+            throw MerchantError(.forbidden, "the caller has no permit '\(permit.rawValue)'")
+        }
+    }
+
+    /// - Throws: `forbidden` unless one of the grants has the permit for this merchant.
+    package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
+        try require(permit)
+        guard contains(where: { $0.permits.contains(permit) && $0.merchants?.contains(merchant) ?? true }) else {
+            throw MerchantError(.forbidden, "the caller's permit '\(permit.rawValue)' is not for this merchant")
+        }
+    }
+
+    /// Whether some grant has the permit for every merchant.
+    package func allowsEveryMerchant(_ permit: Permit) -> Bool {
+        contains { $0.permits.contains(permit) && $0.merchants == nil }
+    }
+}

@@ -1,0 +1,101 @@
+package import Vocabulary
+
+/// What a certificate says of itself, read from its DER; nothing here is checked yet.
+package struct CertificateFacts: Hashable, Sendable {
+    package let der: [UInt8]
+    /// SHA-256 over the DER.
+    package let fingerprint: [UInt8]
+    /// Of the certificate's own SubjectPublicKeyInfo.
+    package let publicKeyHash: PublicKeyHash
+    /// "P-256", "RSA-2048", "RSA-1024", "P-384": what the refusal names.
+    package let keyKind: String
+    /// Extension 1.2.840.113635.100.6.32; nil where it is absent or not 64 hexadecimal digits.
+    package let merchantIdentifierHash: MerchantIdentifierHash?
+    package let hasKeyEncipherment: Bool
+    package let hasDigitalSignature: Bool
+    /// Dotted identifiers in the extended key usage; nil where the extension is absent.
+    package let extendedKeyUsages: [String]?
+    package let isCertificateAuthority: Bool
+    package let notBefore: Timestamp
+    package let notAfter: Timestamp
+    /// Upper-case hexadecimal.
+    package let serialNumber: String
+    package let subject: String
+    package let issuer: String
+
+    package init(
+        der: [UInt8], fingerprint: [UInt8], publicKeyHash: PublicKeyHash, keyKind: String,
+        merchantIdentifierHash: MerchantIdentifierHash?, hasKeyEncipherment: Bool, hasDigitalSignature: Bool,
+        extendedKeyUsages: [String]?, isCertificateAuthority: Bool, notBefore: Timestamp, notAfter: Timestamp,
+        serialNumber: String, subject: String, issuer: String
+    ) {
+        self.der = der
+        self.fingerprint = fingerprint
+        self.publicKeyHash = publicKeyHash
+        self.keyKind = keyKind
+        self.merchantIdentifierHash = merchantIdentifierHash
+        self.hasKeyEncipherment = hasKeyEncipherment
+        self.hasDigitalSignature = hasDigitalSignature
+        self.extendedKeyUsages = extendedKeyUsages
+        self.isCertificateAuthority = isCertificateAuthority
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.serialNumber = serialNumber
+        self.subject = subject
+        self.issuer = issuer
+    }
+}
+
+/// What the custodian found about a certificate's issuer.
+package enum IssuerFinding: Hashable, Sendable {
+    /// No issuing CA is configured (`trust.certificate-issuers`): stored with `issuerVerified: false`.
+    case notConfigured
+    case verified
+    /// Why the signature does not chain to a trusted root.
+    case untrusted(String)
+}
+
+/// A certificate as stored with its key pair.
+package struct StoredCertificate: Hashable, Sendable {
+    package let der: [UInt8]
+    package let fingerprint: [UInt8]
+    package let serialNumber: String
+    package let subject: String
+    package let issuer: String
+    package let notBefore: Timestamp
+    package let notAfter: Timestamp
+    package let issuerVerified: Bool
+    package let storedAt: Timestamp
+
+    package init(
+        der: [UInt8], fingerprint: [UInt8], serialNumber: String, subject: String, issuer: String,
+        notBefore: Timestamp, notAfter: Timestamp, issuerVerified: Bool, storedAt: Timestamp
+    ) {
+        self.der = der
+        self.fingerprint = fingerprint
+        self.serialNumber = serialNumber
+        self.subject = subject
+        self.issuer = issuer
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.issuerVerified = issuerVerified
+        self.storedAt = storedAt
+    }
+
+    package init(_ facts: CertificateFacts, issuerVerified: Bool, storedAt: Timestamp) {
+        self.init(
+            der: facts.der, fingerprint: facts.fingerprint, serialNumber: facts.serialNumber, subject: facts.subject,
+            issuer: facts.issuer, notBefore: facts.notBefore, notAfter: facts.notAfter,
+            issuerVerified: issuerVerified, storedAt: storedAt)
+    }
+
+    package func isValid(at moment: Timestamp) -> Bool { notBefore <= moment && moment <= notAfter }
+}
+
+extension Collection where Element == StoredCertificate {
+    /// Of several certificates over one key pair, the one that answers: the newest valid one, else the one that ends last.
+    package func answering(at moment: Timestamp) -> StoredCertificate? {
+        filter { $0.isValid(at: moment) }.max { ($0.notBefore, $0.storedAt) < ($1.notBefore, $1.storedAt) }
+            ?? self.max { ($0.notAfter, $0.storedAt) < ($1.notAfter, $1.storedAt) }
+    }
+}

@@ -1,0 +1,89 @@
+package import Secrets
+package import Vocabulary
+
+/// The only one who sees private keys.
+package protocol KeyCustodian: Sendable {
+    /// Makes a key pair and its CSR; the private half comes back sealed only.
+    func generateKeyPair(
+        algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair
+
+    /// Reads an existing private key and seals it.
+    ///
+    /// - Parameters:
+    ///   - privateKey: PEM (PKCS#8, SEC1, PKCS#1, also encrypted) or PKCS#12.
+    ///   - passphrase: where the file is protected by one.
+    /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase` or `keyUnsupported`.
+    func importKeyPair(
+        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair
+
+    /// Reads one certificate: PEM (text before the block is skipped) or DER.
+    ///
+    /// - Throws: `certificateMalformed`, `certificateChain` (more than one), `privateKeyUploaded` or `keyUnsupported`.
+    func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
+
+    /// Whether the certificate's signature chains to an issuing CA of the settings.
+    func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding
+
+    /// Restores a token's symmetric key with an active payment processing key pair.
+    ///
+    /// - Returns: 32 bytes for EC_v1, 16 for RSA_v1.
+    /// - Throws: `keyNotFound`, `keyDamaged`, `malformed` (a point off the curve, a wrong length); every failure of an RSA
+    ///   unwrap is `decryptionFailed` with one and the same detail.
+    func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes
+
+    /// Takes a private key out, as PKCS#8 PEM. The caller has checked the permit and recorded the deed.
+    func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes
+}
+
+/// What a token carries to restore its symmetric key from.
+package enum SymmetricKeyMaterial: Hashable, Sendable {
+    /// EC_v1: DER SubjectPublicKeyInfo of a P-256 point.
+    case ephemeralPublicKey([UInt8])
+    /// RSA_v1: 256 bytes.
+    case wrappedKey([UInt8])
+
+    package var algorithm: KeyAlgorithm {
+        switch self {
+        case .ephemeralPublicKey: .ecV1
+        case .wrappedKey: .rsaV1
+        }
+    }
+}
+
+/// Where the custodian finds the sealed private key of a key pair, and what it was bound to.
+package struct SealedKeyPair: Sendable {
+    package let keyPair: KeyPair
+    package let sealedPrivateKey: SealedPrivateKey
+
+    package init(keyPair: KeyPair, sealedPrivateKey: SealedPrivateKey) {
+        self.keyPair = keyPair
+        self.sealedPrivateKey = sealedPrivateKey
+    }
+}
+
+/// The data keys, each sealed by the master key.
+package protocol DataKeyRepository: Sendable {
+    func dataKeys() throws -> [SealedDataKey]
+    /// Durable on return.
+    func insert(_ dataKey: SealedDataKey) throws
+}
+
+/// A data key that only the holder of the master key can open.
+package struct SealedDataKey: Hashable, Sendable {
+    package let identifier: Int
+    /// Nonce, ciphertext, tag.
+    package let bytes: [UInt8]
+    /// Tells a wrong master key from a damaged row: a value that only the right master key leads to.
+    package let masterKeyCheck: [UInt8]
+    package let createdAt: Timestamp
+
+    package init(identifier: Int, bytes: [UInt8], masterKeyCheck: [UInt8], createdAt: Timestamp) {
+        self.identifier = identifier
+        self.bytes = bytes
+        self.masterKeyCheck = masterKeyCheck
+        self.createdAt = createdAt
+    }
+}

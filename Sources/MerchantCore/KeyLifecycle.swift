@@ -1,0 +1,62 @@
+package import Vocabulary
+
+/// What can happen to a key pair.
+package enum KeyEvent: Hashable, Sendable {
+    case certificateStored
+    case promote
+    /// Another key pair of the same merchant, purpose and algorithm becomes current.
+    case supersede
+    case revoke
+    case restore(hasCertificate: Bool, anotherIsCurrent: Bool)
+    case destroy
+}
+
+/// The moves of design section 2, as a pure function. Time, uniqueness and permission are decided elsewhere.
+///
+/// ```text
+/// pending ──certificateStored──▶ standby ──promote──▶ current ──supersede──▶ retiring ──revoke──▶ revoked ──destroy──▶ destroyed
+///    │                              │                    │  ◀──promote───────────┘                   │
+///    └───────────revoke─────────────┴───────revoke───────┘                                           │
+///    pending, standby or retiring ◀───────────────────────restore────────────────────────────────────┘
+/// ```
+package enum KeyLifecycle {
+    /// - Returns: the state after the event; the same state where the event has already happened.
+    /// - Throws: `keyStateConflict`, `keyWithoutCertificate`, `keyRevoked` or `keyDestroyed`, saying what would be needed.
+    package static func state(after event: KeyEvent, from state: KeyState) throws(MerchantError) -> KeyState {
+        switch (event, state) {
+        case (_, .destroyed):
+            if event == .destroy { return .destroyed }
+            throw MerchantError(.keyDestroyed, "the private key was destroyed and cannot come back")
+
+        case (.certificateStored, .pending): return .standby
+        case (.certificateStored, .standby), (.certificateStored, .current), (.certificateStored, .retiring):
+            return state
+        case (.certificateStored, .revoked):
+            throw MerchantError(.keyRevoked, "the key is revoked, expected an active or pending one: restore it first")
+
+        case (.promote, .standby), (.promote, .retiring), (.promote, .current): return .current
+        case (.promote, .pending):
+            throw MerchantError(
+                .keyWithoutCertificate, "the key is pending, expected standby or retiring: store its certificate first")
+        case (.promote, .revoked):
+            throw MerchantError(.keyRevoked, "the key is revoked, expected standby or retiring: restore it first")
+
+        case (.supersede, .current), (.supersede, .retiring): return .retiring
+        case (.supersede, .pending), (.supersede, .standby), (.supersede, .revoked):
+            throw MerchantError(.keyStateConflict, "the key is \(state.rawValue), expected current")
+
+        case (.revoke, .pending), (.revoke, .standby), (.revoke, .current), (.revoke, .retiring), (.revoke, .revoked):
+            return .revoked
+
+        case (.restore(let hasCertificate, let anotherIsCurrent), .revoked):
+            guard hasCertificate else { return .pending }
+            return anotherIsCurrent ? .retiring : .standby
+        case (.restore, .pending), (.restore, .standby), (.restore, .current), (.restore, .retiring):
+            throw MerchantError(.keyStateConflict, "the key is \(state.rawValue), expected revoked: nothing to restore")
+
+        case (.destroy, .revoked): return .destroyed
+        case (.destroy, .pending), (.destroy, .standby), (.destroy, .current), (.destroy, .retiring):
+            throw MerchantError(.keyStateConflict, "the key is \(state.rawValue), expected revoked: revoke it first")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package import Vocabulary
+
+/// What is known of a key pair, but for its private half, which only the custodian ever sees.
+package struct KeyPair: Hashable, Sendable {
+    /// How the key pair came to be here.
+    package enum Origin: String, Sendable, CaseIterable {
+        case generated, imported
+    }
+
+    package let publicKeyHash: PublicKeyHash
+    package let merchantIdentifier: MerchantIdentifier
+    package let algorithm: KeyAlgorithm
+    package let purpose: KeyPurpose
+    package let origin: Origin
+    package var state: KeyState
+    package let createdAt: Timestamp
+    /// When the key pair came into its present state.
+    package var stateSince: Timestamp
+    package var revocationReason: String?
+    /// When the private key is to be destroyed; set only while `revoked`, taken back by a restore.
+    package var destroyAfter: Timestamp?
+    /// When the private key last left custody by a permitted export: its uses are not seen since.
+    package var exportedAt: Timestamp?
+
+    package init(
+        publicKeyHash: PublicKeyHash, merchantIdentifier: MerchantIdentifier, algorithm: KeyAlgorithm,
+        purpose: KeyPurpose, origin: Origin, state: KeyState, createdAt: Timestamp, stateSince: Timestamp,
+        revocationReason: String? = nil, destroyAfter: Timestamp? = nil, exportedAt: Timestamp? = nil
+    ) {
+        self.publicKeyHash = publicKeyHash
+        self.merchantIdentifier = merchantIdentifier
+        self.algorithm = algorithm
+        self.purpose = purpose
+        self.origin = origin
+        self.state = state
+        self.createdAt = createdAt
+        self.stateSince = stateSince
+        self.revocationReason = revocationReason
+        self.destroyAfter = destroyAfter
+        self.exportedAt = exportedAt
+    }
+}
+
+/// A key pair just made or read from an import: what the store keeps of it.
+package struct NewKeyPair: Sendable {
+    package let publicKeyHash: PublicKeyHash
+    package let algorithm: KeyAlgorithm
+    package let purpose: KeyPurpose
+    /// DER, RFC 5280 section 4.1.2.7.
+    package let subjectPublicKeyInfo: [UInt8]
+    /// PKCS#10 in DER, RFC 2986.
+    package let certificateSigningRequest: [UInt8]
+    package let sealedPrivateKey: SealedPrivateKey
+
+    package init(
+        publicKeyHash: PublicKeyHash, algorithm: KeyAlgorithm, purpose: KeyPurpose, subjectPublicKeyInfo: [UInt8],
+        certificateSigningRequest: [UInt8], sealedPrivateKey: SealedPrivateKey
+    ) {
+        self.publicKeyHash = publicKeyHash
+        self.algorithm = algorithm
+        self.purpose = purpose
+        self.subjectPublicKeyInfo = subjectPublicKeyInfo
+        self.certificateSigningRequest = certificateSigningRequest
+        self.sealedPrivateKey = sealedPrivateKey
+    }
+}
+
+/// A private key that only the custodian can open: AES-256-GCM under a data key, bound to whose key it is and what for.
+package struct SealedPrivateKey: Hashable, Sendable {
+    /// The layout of `bytes`, so that keys can be sealed anew later.
+    package let version: Int
+    package let dataKeyIdentifier: Int
+    /// Nonce, ciphertext, tag.
+    package let bytes: [UInt8]
+
+    package init(version: Int, dataKeyIdentifier: Int, bytes: [UInt8]) {
+        self.version = version
+        self.dataKeyIdentifier = dataKeyIdentifier
+        self.bytes = bytes
+    }
+}

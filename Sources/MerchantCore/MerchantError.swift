@@ -1,0 +1,67 @@
+/// A refusal or failure in the domain's own words.
+///
+/// `code` is what callers branch on and never changes its meaning; `detail` says what was found and what was expected,
+/// in lower case, and never holds a secret.
+package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let code: Code
+    package let detail: String
+
+    package init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    package var description: String { "\(code.rawValue): \(detail)" }
+
+    package enum Code: String, Sendable, CaseIterable {
+        // What was sent cannot be read.
+        case malformed
+        case tooLarge
+        // Who asks may not.
+        case forbidden
+        // What was named is not there.
+        case merchantNotFound
+        case keyNotFound
+        case keyRevoked
+        case keyDestroyed
+        case notFound
+        // What was asked does not fit what is.
+        case merchantExists
+        case merchantRemoved
+        case merchantInUse
+        case keyStateConflict
+        case keyWithoutCertificate
+        case lastActiveKey
+        case currentKeyExists
+        case keyExists
+        case keyBelongsToAnotherMerchant
+        case idempotencyKeyReused
+        // A certificate, key or passphrase that must not be stored.
+        case certificateKeyUnknown
+        case certificateForAnotherMerchant
+        case certificateWrongKind
+        case certificateExpired
+        case certificateNotYetValid
+        case certificateIssuerUntrusted
+        case certificateMalformed
+        case certificateChain
+        case privateKeyUploaded
+        case privateKeyMalformed
+        case wrongPassphrase
+        case keyUnsupported
+        // A payment token that must not be used.
+        case tokenMalformed
+        case tokenKeyMismatch
+        case tokenMerchantMismatch
+        case tokenMismatch
+        case tokenNotVerified
+        case decryptionFailed
+        case tokenAlreadyClaimed
+        // Us.
+        case notYetAvailable
+        case overloaded
+        case storeUnavailable
+        case keyDamaged
+        case internalError
+    }
+}

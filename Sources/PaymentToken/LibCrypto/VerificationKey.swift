@@ -1,0 +1,32 @@
+import CLibCrypto
+
+/// The public key of a signing certificate.
+final class VerificationKey: @unchecked Sendable {
+    // Proof for @unchecked Sendable: a public key that nothing changes; libcrypto counts its references atomically.
+    private let pointer: OpaquePointer
+    let kind: SigningKeyKind
+
+    /// - Returns: nil unless it is an EC or RSA key.
+    init?(sharing pointer: OpaquePointer) {
+        switch EVP_PKEY_get_base_id(pointer) {
+        case EVP_PKEY_EC: kind = .ec
+        case EVP_PKEY_RSA: kind = .rsa
+        default: return nil
+        }
+        EVP_PKEY_up_ref(pointer)
+        self.pointer = pointer
+    }
+
+    deinit { EVP_PKEY_free(pointer) }
+
+    /// Whether the key made this signature: ECDSA in DER, or RSASSA-PKCS1-v1_5, over the SHA-256 of the bytes.
+    func isValid(signature: ArraySlice<UInt8>, over bytes: [UInt8]) -> Bool {
+        defer { ERR_clear_error() }
+        guard let context = EVP_MD_CTX_new() else { preconditionFailure("out of memory") }
+        defer { EVP_MD_CTX_free(context) }
+        guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, pointer) == 1 else { return false }
+        return signature.withUnsafeBufferPointer { signature in
+            EVP_DigestVerify(context, signature.baseAddress, signature.count, bytes, bytes.count) == 1
+        }
+    }
+}

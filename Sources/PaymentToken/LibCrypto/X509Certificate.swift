@@ -1,0 +1,77 @@
+import CLibCrypto
+import Vocabulary
+
+/// One certificate, as libcrypto reads it.
+final class X509Certificate: @unchecked Sendable {
+    // Proof for @unchecked Sendable: nothing here changes the object, and libcrypto guards its lazily filled caches.
+    let pointer: OpaquePointer
+
+    /// Shares an object that somebody else owns.
+    init(sharing pointer: OpaquePointer) {
+        X509_up_ref(pointer)
+        self.pointer = pointer
+    }
+
+    /// - Returns: nil unless the bytes are exactly one certificate.
+    init?(derRepresentation: [UInt8]) {
+        let read: OpaquePointer? = derRepresentation.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            guard let read = d2i_X509(nil, &cursor, buffer.count) else { return nil }
+            guard cursor == buffer.baseAddress.map({ $0 + buffer.count }) else {
+                X509_free(read)
+                return nil
+            }
+            return read
+        }
+        ERR_clear_error()
+        guard let read else { return nil }
+        pointer = read
+    }
+
+    deinit { X509_free(pointer) }
+
+    var derRepresentation: [UInt8] { LibCrypto.encoded { i2d_X509(pointer, $0) } }
+    var notBefore: ASN1Time? { LibCrypto.time(X509_get0_notBefore(pointer)) }
+    var notAfter: ASN1Time? { LibCrypto.time(X509_get0_notAfter(pointer)) }
+    var serialNumber: [UInt8] { LibCrypto.bytes(X509_get0_serialNumber(pointer)) }
+    var subjectCommonNames: [String] { Self.commonNames(X509_get_subject_name(pointer)) }
+    var issuerCommonNames: [String] { Self.commonNames(X509_get_issuer_name(pointer)) }
+
+    /// nil for a key of neither kind, and for one that does not decode.
+    var verificationKey: VerificationKey? { X509_get0_pubkey(pointer).flatMap(VerificationKey.init(sharing:)) }
+
+    /// Subject and issuer are the same name: a root, or something that would like to be one.
+    var isSelfIssued: Bool {
+        X509_NAME_cmp(X509_get_subject_name(pointer), X509_get_issuer_name(pointer)) == 0
+    }
+
+    /// Whether the key may sign: a certificate without a key usage may do everything, RFC 5280 section 4.2.1.3.
+    var maySign: Bool { X509_get_key_usage(pointer) & UInt32(KU_DIGITAL_SIGNATURE) != 0 }
+
+    var isAuthority: Bool { X509_check_ca(pointer) == 1 }
+
+    var extensionOIDs: [[UInt8]] {
+        (0..<X509_get_ext_count(pointer)).map { index in
+            LibCrypto.bytes(oid: X509_EXTENSION_get_object(X509_get_ext(pointer, index)))
+        }
+    }
+
+    func hasExtension(_ oid: [UInt8]) -> Bool { extensionOIDs.contains(oid) }
+
+    /// DER of `IssuerAndSerialNumber`, RFC 5652 section 10.2.4, without its outer header.
+    var issuerAndSerialNumber: [UInt8] {
+        LibCrypto.encoded { i2d_X509_NAME(X509_get_issuer_name(pointer), $0) }
+            + LibCrypto.encoded { i2d_ASN1_INTEGER(X509_get0_serialNumber(pointer), $0) }
+    }
+
+    private static func commonNames(_ name: OpaquePointer?) -> [String] {
+        var names: [String] = []
+        var index = X509_NAME_get_index_by_NID(name, NID_commonName, -1)
+        while index >= 0 {
+            let value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index))
+            names.append(String(decoding: LibCrypto.bytes(value), as: UTF8.self))
+            index = X509_NAME_get_index_by_NID(name, NID_commonName, index)
+        }
+        return names
+    }
+}

@@ -1,0 +1,121 @@
+import StrictJSON
+
+extension PaymentData {
+    /// - Throws: `JSONFault`, naming the field, quoting no value.
+    init(_ fields: JSONFields) throws(JSONFault) {
+        var fields = fields
+        applicationPrimaryAccountNumber = SensitiveText(
+            try fields.digits("applicationPrimaryAccountNumber", 8...19))
+        applicationExpirationDate = try fields.digits("applicationExpirationDate", 6...6)
+        currencyCode = try fields.digits("currencyCode", 3...3)
+        transactionAmount = try fields.amount("transactionAmount")
+        cardholderName = try fields.string("cardholderName").map(SensitiveText.init)
+        deviceManufacturerIdentifier = try fields.requiredString("deviceManufacturerIdentifier")
+        paymentDataType = try fields.requiredString("paymentDataType")
+        proof = try PaymentProof(fields.requiredFields("paymentData"))
+        var responses: [AuthenticationResponse] = []
+        for response in try fields.objects("authenticationResponses") {
+            responses.append(try AuthenticationResponse(response))
+        }
+        authenticationResponses = responses
+        merchantTokenIdentifier = try fields.string("merchantTokenIdentifier")
+        if let metadata = try fields.fields("merchantTokenMetadata") {
+            merchantTokenMetadata = try MerchantTokenMetadata(metadata)
+        } else {
+            merchantTokenMetadata = nil
+        }
+        unknownFields = fields.unknownFields
+    }
+}
+
+extension PaymentData.PaymentProof {
+    init(_ fields: JSONFields) throws(JSONFault) {
+        var fields = fields
+        onlinePaymentCryptogram = try fields.string("onlinePaymentCryptogram").map(SensitiveText.init)
+        eciIndicator = try fields.string("eciIndicator")
+        emvData = try fields.string("emvData").map(SensitiveText.init)
+        encryptedPINData = try fields.string("encryptedPINData").map(SensitiveText.init)
+        unknownFields = fields.unknownFields
+    }
+}
+
+extension PaymentData.AuthenticationResponse {
+    init(_ fields: JSONFields) throws(JSONFault) {
+        var fields = fields
+        merchantIdentifier = try fields.requiredString("merchantIdentifier")
+        authenticationData = SensitiveText(try fields.requiredString("authenticationData"))
+        transactionAmount = try fields.amount("transactionAmount")
+        unknownFields = fields.unknownFields
+    }
+}
+
+extension MerchantTokenMetadata {
+    init(_ fields: JSONFields) throws(JSONFault) {
+        var fields = fields
+        var art: [CardArt] = []
+        for picture in try fields.objects("cardArt") {
+            var picture = picture
+            art.append(
+                CardArt(
+                    name: try picture.string("name"), type: try picture.string("type"), url: try picture.string("url")))
+        }
+        cardArt = art
+        if let metadata = try fields.fields("cardMetadata") {
+            cardMetadata = try CardMetadata(metadata)
+        } else {
+            cardMetadata = nil
+        }
+        unknownFields = fields.unknownFields
+    }
+}
+
+extension MerchantTokenMetadata.CardMetadata {
+    init(_ fields: JSONFields) throws(JSONFault) {
+        var fields = fields
+        cardCountry = try fields.string("cardCountry")
+        expirationDate = try fields.string("expirationDate")
+        fpanSuffix = try fields.string("fpanSuffix")
+        longDescription = try fields.string("longDescription")
+        shortDescription = try fields.string("shortDescription")
+        unknownFields = fields.unknownFields
+    }
+}
+
+extension JSONFields {
+    fileprivate mutating func digits(_ name: String, _ count: ClosedRange<Int>) throws(JSONFault) -> String {
+        let text = try requiredString(name)
+        guard count.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            let expected = count.count == 1 ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
+            throw JSONFault("'\(name)' holds something else than digits, or too few or many, expected \(expected)")
+        }
+        return text
+    }
+
+    fileprivate mutating func amount(_ name: String) throws(JSONFault) -> TransactionAmount {
+        switch value(name) {
+        case .number(let digits): return TransactionAmount(text: digits, isString: false)
+        case .string(let digits): return TransactionAmount(text: digits, isString: true)
+        case .some(let other): throw JSONFault("'\(name)' is \(other.kind), expected a number or a string")
+        case .none: throw JSONFault("'\(name)' is missing, expected a number or a string")
+        }
+    }
+
+    fileprivate mutating func objects(_ name: String) throws(JSONFault) -> [JSONFields] {
+        guard let value = value(name) else { return [] }
+        guard case .array(let items) = value else {
+            throw JSONFault("'\(name)' is \(value.kind), expected an array of objects")
+        }
+        var objects: [JSONFields] = []
+        for item in items {
+            guard case .object(let object) = item else {
+                throw JSONFault("'\(name)' holds \(item.kind), expected an array of objects")
+            }
+            objects.append(JSONFields(object, at: "\(name)."))
+        }
+        return objects
+    }
+
+    fileprivate var unknownFields: [PaymentData.UnknownField] {
+        unknown.map { .init(name: $0.name, json: SensitiveText(JSONText.write($0.value))) }
+    }
+}

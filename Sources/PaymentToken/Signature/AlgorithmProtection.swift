@@ -1,0 +1,16 @@
+/// The CMSAlgorithmProtection attribute, RFC 6211: the two algorithms once more, under the signature.
+struct AlgorithmProtection {
+    let digest: [UInt8]
+    let signature: [UInt8]
+
+    /// Reads `SEQUENCE { digestAlgorithm, [1] signatureAlgorithm }`, DER, outer header included.
+    init?(_ der: [UInt8]) {
+        var reader = DERReader(der)
+        guard var fields = reader.enter(0x30), reader.isAtEnd, var digest = fields.enter(0x30),
+            let digestOID = digest.contents(0x06), var signature = fields.enter(0xA1), fields.isAtEnd,
+            let signatureOID = signature.contents(0x06)
+        else { return nil }
+        self.digest = Array(der[digestOID])
+        self.signature = Array(der[signatureOID])
+    }
+}

@@ -1,0 +1,31 @@
+package import Vocabulary
+
+/// The paths of both sockets, for the client; the servers' routes and `schema/openapi.yaml` are held against them by a test.
+package enum Paths {
+    package static let health = "/v1/health"
+    package static let status = "/v1/status"
+    package static let audit = "/v1/audit"
+    package static let openAPI = "/v1/openapi.yaml"
+    package static let metrics = "/metrics"
+    package static let merchants = "/v1/merchants"
+    /// Search by the beginning of a publicKeyHash: `?beginning=`.
+    package static let keys = "/v1/keys"
+    package static let verifyToken = "/v1/payment-tokens/verify"
+    package static let decryptToken = "/v1/payment-tokens/decrypt"
+
+    package static func merchant(_ identifier: MerchantIdentifier) -> String { "\(merchants)/\(identifier)" }
+    package static func keys(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/keys" }
+    package static func keyImport(to merchant: MerchantIdentifier) -> String { "\(keys(of: merchant))/import" }
+    package static func certificates(of merchant: MerchantIdentifier) -> String {
+        "\(Self.merchant(merchant))/certificates"
+    }
+    package static func key(_ hash: PublicKeyHash) -> String { "\(keys)/\(hash.base64URL)" }
+    package static func csr(of hash: PublicKeyHash) -> String { "\(key(hash))/csr" }
+    package static func symmetricKey(of hash: PublicKeyHash) -> String { "\(key(hash))/symmetric-key" }
+
+    package enum KeyVerb: String, CaseIterable, Sendable {
+        case promote, revoke, restore, destroy
+    }
+
+    package static func verb(_ verb: KeyVerb, _ hash: PublicKeyHash) -> String { "\(key(hash))/\(verb.rawValue)" }
+}

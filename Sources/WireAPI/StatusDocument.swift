@@ -1,0 +1,114 @@
+/// `GET /v1/status`.
+package struct StatusDocument: Codable, Hashable, Sendable {
+    package struct Finding: Codable, Hashable, Sendable {
+        /// `notice`, `warning` or `critical`.
+        package let severity: String
+        package let code: String
+        package let detail: String
+        package let merchantIdentifier: String?
+        package let publicKeyHash: String?
+
+        package init(
+            severity: String, code: String, detail: String, merchantIdentifier: String?, publicKeyHash: String?
+        ) {
+            self.severity = severity
+            self.code = code
+            self.detail = detail
+            self.merchantIdentifier = merchantIdentifier
+            self.publicKeyHash = publicKeyHash
+        }
+    }
+
+    package let version: String
+    package let environment: String
+    package let time: String
+    package let startedAt: String
+    package let merchants: Int
+    package let merchantsBelowTarget: Int
+    /// By state name; every state is there.
+    package let keyPairs: [String: Int]
+    package let certificates: Int
+    package let auditRecords: Int
+    /// Worst first, at most 100.
+    package let findings: [Finding]
+
+    package init(
+        version: String, environment: String, time: String, startedAt: String, merchants: Int,
+        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int, findings: [Finding]
+    ) {
+        self.version = version
+        self.environment = environment
+        self.time = time
+        self.startedAt = startedAt
+        self.merchants = merchants
+        self.merchantsBelowTarget = merchantsBelowTarget
+        self.keyPairs = keyPairs
+        self.certificates = certificates
+        self.auditRecords = auditRecords
+        self.findings = findings
+    }
+}
+
+/// `GET /v1/health`, on both sockets: 200 where ready, 503 where not.
+package struct HealthDocument: Codable, Hashable, Sendable {
+    package let live: Bool
+    package let ready: Bool
+    /// Why not ready; empty where ready.
+    package let reasons: [String]
+
+    package init(live: Bool, ready: Bool, reasons: [String]) {
+        self.live = live
+        self.ready = ready
+        self.reasons = reasons
+    }
+}
+
+/// One record of `GET /v1/audit`.
+package struct AuditRecordDocument: Codable, Hashable, Sendable {
+    package struct CallerDocument: Codable, Hashable, Sendable {
+        package let uid: UInt32
+        package let gid: UInt32
+        package let pid: Int32
+        package let program: String
+
+        package init(uid: UInt32, gid: UInt32, pid: Int32, program: String) {
+            self.uid = uid
+            self.gid = gid
+            self.pid = pid
+            self.program = program
+        }
+    }
+
+    package let sequence: Int
+    package let at: String
+    package let deed: String
+    package let caller: CallerDocument
+    package let merchantIdentifier: String?
+    package let publicKeyHash: String?
+    package let before: String?
+    package let after: String?
+    package let reason: String?
+    package let requestId: String?
+    /// Lower-case hexadecimal; the next record holds it as its `previousHash`.
+    package let hash: String
+    package let previousHash: String
+
+    package init(
+        sequence: Int, at: String, deed: String, caller: CallerDocument, merchantIdentifier: String?,
+        publicKeyHash: String?, before: String?, after: String?, reason: String?, requestId: String?, hash: String,
+        previousHash: String
+    ) {
+        self.sequence = sequence
+        self.at = at
+        self.deed = deed
+        self.caller = caller
+        self.merchantIdentifier = merchantIdentifier
+        self.publicKeyHash = publicKeyHash
+        self.before = before
+        self.after = after
+        self.reason = reason
+        self.requestId = requestId
+        self.hash = hash
+        self.previousHash = previousHash
+    }
+}

@@ -1,0 +1,150 @@
+import MerchantCore
+import Testing
+import Vocabulary
+
+@Suite struct RevocationRulesTests {
+    @Test func `the last active key stays, unless it is compromised`() throws {
+        let error = #expect(throws: MerchantError.self) {
+            try RevocationRules.judge(wasActive: true, remaining: 0, target: 2, reason: "rolled")
+        }
+        #expect(error?.code == .lastActiveKey)
+        #expect(try !RevocationRules.judge(wasActive: true, remaining: 0, target: 2, reason: "compromised").isEmpty)
+    }
+
+    @Test func `falling below the target is said`() throws {
+        #expect(try RevocationRules.judge(wasActive: true, remaining: 1, target: 2, reason: "r").count == 1)
+        #expect(try RevocationRules.judge(wasActive: true, remaining: 2, target: 2, reason: "r").isEmpty)
+        #expect(try RevocationRules.judge(wasActive: false, remaining: 0, target: 2, reason: "r").isEmpty)
+    }
+}
+
+@Suite struct CertificateRulesTests {
+    let now = Timestamp(millisecondsSince1970: 1_700_000_000_000)
+
+    func facts(
+        hash: PublicKeyHash, merchant: MerchantIdentifier?, keyEncipherment: Bool = true, usages: [String]? = nil,
+        isAuthority: Bool = false, begins: Int64 = -1000, ends: Int64 = 1000
+    ) -> CertificateFacts {
+        CertificateFacts(
+            der: [], fingerprint: [], publicKeyHash: hash, keyKind: "P-256",
+            merchantIdentifierHash: merchant.map { MerchantIdentifierHash(of: $0) },
+            hasKeyEncipherment: keyEncipherment,
+            hasDigitalSignature: false, extendedKeyUsages: usages, isCertificateAuthority: isAuthority,
+            notBefore: Timestamp(millisecondsSince1970: now.millisecondsSince1970 + begins),
+            notAfter: Timestamp(millisecondsSince1970: now.millisecondsSince1970 + ends), serialNumber: "01",
+            subject: "", issuer: "CN=someone")
+    }
+
+    func code(
+        _ facts: CertificateFacts, purpose: KeyPurpose = .paymentProcessing, issuer: IssuerFinding = .notConfigured,
+        allowsExpired: Bool = false
+    ) throws -> MerchantError.Code? {
+        let merchant = try #require(MerchantIdentifier("merchant.a"))
+        do throws(MerchantError) {
+            try CertificateRules.judge(
+                facts, for: (PublicKeyHash(of: [1]), purpose), of: merchant, issuer: issuer, at: now,
+                allowsExpired: allowsExpired)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `each broken rule has its own refusal`() throws {
+        let merchant = MerchantIdentifier("merchant.a")
+        let other = MerchantIdentifier("merchant.b")
+        let hash = PublicKeyHash(of: [1])
+        let clientAuthentication = ["1.3.6.1.5.5.7.3.2"]
+        #expect(try code(facts(hash: hash, merchant: merchant)) == nil)
+        #expect(try code(facts(hash: PublicKeyHash(of: [2]), merchant: merchant)) == .certificateKeyUnknown)
+        #expect(try code(facts(hash: hash, merchant: other)) == .certificateForAnotherMerchant)
+        #expect(try code(facts(hash: hash, merchant: nil)) == .certificateForAnotherMerchant)
+        #expect(try code(facts(hash: hash, merchant: merchant, isAuthority: true)) == .certificateWrongKind)
+        #expect(try code(facts(hash: hash, merchant: merchant, keyEncipherment: false)) == .certificateWrongKind)
+        #expect(try code(facts(hash: hash, merchant: merchant, usages: clientAuthentication)) == .certificateWrongKind)
+        #expect(try code(facts(hash: hash, merchant: merchant), purpose: .identity) == .certificateWrongKind)
+        #expect(
+            try code(facts(hash: hash, merchant: merchant, usages: clientAuthentication), purpose: .identity) == nil)
+        #expect(try code(facts(hash: hash, merchant: merchant, begins: 1)) == .certificateNotYetValid)
+        #expect(try code(facts(hash: hash, merchant: merchant, ends: -1)) == .certificateExpired)
+        #expect(try code(facts(hash: hash, merchant: merchant, ends: -1), allowsExpired: true) == nil)
+        #expect(
+            try code(facts(hash: hash, merchant: merchant), issuer: .untrusted("no CA signed it"))
+                == .certificateIssuerUntrusted)
+        #expect(try code(facts(hash: hash, merchant: merchant), issuer: .verified) == nil)
+    }
+
+    @Test func `of several certificates the newest valid one answers, and one that has ended still does`() {
+        func stored(_ begins: Int64, _ ends: Int64) -> StoredCertificate {
+            StoredCertificate(
+                der: [], fingerprint: [UInt8(truncatingIfNeeded: begins)], serialNumber: "", subject: "", issuer: "",
+                notBefore: Timestamp(millisecondsSince1970: begins), notAfter: Timestamp(millisecondsSince1970: ends),
+                issuerVerified: false, storedAt: Timestamp(millisecondsSince1970: 0))
+        }
+        let certificates = [stored(0, 100), stored(50, 150), stored(200, 300)]
+        func answering(_ moment: Int64) -> Int64? {
+            certificates.answering(at: Timestamp(millisecondsSince1970: moment))?.notBefore.millisecondsSince1970
+        }
+        #expect(answering(60) == 50)
+        #expect(answering(120) == 50)
+        #expect(answering(250) == 200)
+        #expect(answering(400) == 200)
+        #expect([StoredCertificate]().answering(at: Timestamp(millisecondsSince1970: 0)) == nil)
+    }
+}
+
+@Suite struct CallerPolicyTests {
+    func caller(uid: UInt32, gid: UInt32 = 100) -> Caller { Caller(uid: uid, gid: gid, pid: 1, program: "/bin/x") }
+
+    @Test func `by default root and the daemon's uid may do all but export, and nobody else anything`() {
+        let policy = CallerPolicy.standard(ownUID: 1000)
+        for uid in [0, 1000] as [UInt32] {
+            for permit in Permit.allCases {
+                let isGranted = (try? policy.grants(for: caller(uid: uid)).require(permit)) != nil
+                #expect(isGranted == (permit != .exportPrivateKey))
+            }
+        }
+        for permit in Permit.allCases {
+            #expect(throws: MerchantError.self) { try policy.grants(for: caller(uid: 1001)).require(permit) }
+        }
+    }
+
+    @Test func `a scope does not leak from one rule's permit to another's`() throws {
+        let (a, b) = (try #require(MerchantIdentifier("merchant.a")), try #require(MerchantIdentifier("merchant.b")))
+        let policy = CallerPolicy(rules: [
+            .init(subject: .uid(5), grant: Grant(permits: [.resolve], merchants: nil)),
+            .init(subject: .gid(100), grant: Grant(permits: [.decrypt], merchants: [a])),
+        ])
+        let grants = policy.grants(for: caller(uid: 5))
+        #expect(throws: Never.self) { try grants.require(.resolve, for: b) }
+        #expect(throws: Never.self) { try grants.require(.decrypt, for: a) }
+        #expect(throws: MerchantError.self) { try grants.require(.decrypt, for: b) }
+        #expect(!grants.allowsEveryMerchant(.decrypt))
+    }
+}
+
+@Suite struct AuditRecordTests {
+    let entry = AuditEntry(
+        .keyRevoked, by: Caller(uid: 1, gid: 2, pid: 3, program: "p"), at: Timestamp(millisecondsSince1970: 4),
+        before: "current", after: "revoked", reason: "r")
+
+    @Test func `a record that was changed is not intact`() {
+        let record = AuditRecord(entry, sequence: 1, after: AuditRecord.genesis)
+        #expect(record.isIntact)
+        let edited = AuditEntry(
+            .keyRevoked, by: entry.caller, at: entry.at, before: "current", after: "revoked", reason: "R")
+        #expect(!AuditRecord(sequence: 1, entry: edited, previousHash: record.previousHash, hash: record.hash).isIntact)
+        #expect(!AuditRecord(sequence: 2, entry: entry, previousHash: record.previousHash, hash: record.hash).isIntact)
+        #expect(!AuditRecord(sequence: 1, entry: entry, previousHash: record.hash, hash: record.hash).isIntact)
+    }
+
+    @Test func `moving text from one field to the next changes the hash`() {
+        let moved = AuditEntry(
+            .keyRevoked, by: entry.caller, at: entry.at, before: "currentr", after: "evoked", reason: "r")
+        let absent = AuditEntry(.keyRevoked, by: entry.caller, at: entry.at, before: "current", after: "revoked")
+        let empty = AuditEntry(
+            .keyRevoked, by: entry.caller, at: entry.at, before: "current", after: "revoked", reason: "")
+        let hashes = [entry, moved, absent, empty].map { AuditRecord($0, sequence: 1, after: AuditRecord.genesis).hash }
+        #expect(Set(hashes).count == 4)
+    }
+}

@@ -1,0 +1,14 @@
+import PaymentToken
+
+extension ApplePayToken {
+    /// The same token with parts exchanged.
+    func with(
+        transactionId: TransactionId? = nil, applicationDataHash: [UInt8]? = nil, data: [UInt8]? = nil,
+        signature: [UInt8]? = nil
+    ) -> ApplePayToken {
+        ApplePayToken(
+            keyMaterial: keyMaterial, transactionId: transactionId ?? self.transactionId, publicKeyHash: publicKeyHash,
+            applicationDataHash: applicationDataHash ?? self.applicationDataHash, data: data ?? self.data,
+            signature: signature ?? self.signature)
+    }
+}

@@ -1,0 +1,82 @@
+import Crypto
+import FoundationEssentials
+import PaymentToken
+import Testing
+import Vocabulary
+
+@Suite("Decrypting a payment token")
+struct DecryptionTests {
+    @Test("gives back the exact plaintext", arguments: ApplePayToken.Version.allCases)
+    func exact(_ version: ApplePayToken.Version) throws {
+        let token = try TestMint(version: version).token()
+        let opened = try token.decrypt(with: TestMint.restoredKey(of: token))
+        #expect(opened.withPlaintext { String(decoding: $0, as: UTF8.self) } == TestMint.plaintext)
+        #expect(opened.count == TestMint.plaintext.utf8.count)
+    }
+
+    @Test("keeps a shared secret's leading zero")
+    func leadingZero() throws {
+        var found = 0
+        while found < 2 {
+            let key = P256.KeyAgreement.PrivateKey()
+            let secret = try key.sharedSecretFromKeyAgreement(with: TestMint.merchantKey.publicKey)
+            guard secret.withUnsafeBytes({ $0.first }) == 0 else { continue }
+            found += 1
+            let token = try TestMint(ephemeralKey: key).token()
+            let opened = try token.decrypt(with: TestMint.restoredKey(of: token))
+            #expect(opened.count == TestMint.plaintext.utf8.count)
+        }
+    }
+
+    @Test("derives the key that OpenSSL's single-step derivation gives")
+    func derivation() throws {
+        let identifier = try #require(MerchantIdentifier(TestMint.merchantIdentifier))
+        let secret = try P256.KeyAgreement.PrivateKey()
+            .sharedSecretFromKeyAgreement(with: TestMint.merchantKey.publicKey)
+        let information =
+            [0x0D] + Array("id-aes256-GCM".utf8) + Array("Apple".utf8) + MerchantIdentifierHash(of: identifier).bytes
+        let theirs = try OpenSSL.run([
+            "kdf", "-keylen", "32", "-kdfopt", "digest:SHA256", "-kdfopt",
+            "hexkey:\(secret.withUnsafeBytes { Hex.encode($0) })", "-kdfopt", "hexinfo:\(Hex.encode(information))",
+            "-binary", "SSKDF",
+        ])
+        let ours = try SymmetricKeyDerivation.symmetricKey(
+            sharedSecret: secret, merchantIdentifier: identifier.rawValue)
+        #expect(ours.withUnsafeBytes { Array($0) } == theirs)
+    }
+
+    @Test("refuses a key of the other version's length", arguments: ApplePayToken.Version.allCases)
+    func length(_ version: ApplePayToken.Version) throws {
+        let token = try TestMint(version: version).token()
+        let key = SymmetricKey(size: version == .ecV1 ? .bits128 : .bits256)
+        let error = #expect(throws: PaymentTokenError.self) { _ = try token.decrypt(with: key) }
+        #expect(error?.code == .wrongKey)
+    }
+
+    @Test("says the same of a wrong key, a changed tag and changed data", arguments: ApplePayToken.Version.allCases)
+    func sameWords(_ version: ApplePayToken.Version) throws {
+        let mint = TestMint(version: version)
+        var refusals: Set<PaymentTokenError> = []
+        let right = try mint.parts()
+        let key = try TestMint.restoredKey(of: right.token())
+        var (changedTag, changedData) = (right, right)
+        changedTag.data[right.data.count - 1] ^= 1
+        changedData.data[0] ^= 1
+        let otherKey = SymmetricKey(size: version == .ecV1 ? .bits256 : .bits128)
+        for (parts, key) in [(changedTag, key), (changedData, key), (right, otherKey)] {
+            let error = #expect(throws: PaymentTokenError.self) { _ = try parts.token().decrypt(with: key) }
+            refusals.insert(try #require(error))
+        }
+        #expect(refusals.map(\.code) == [.decryptionFailed])
+    }
+
+    @Test("refuses to derive for a text that names no merchant")
+    func identifier() throws {
+        let secret = try P256.KeyAgreement.PrivateKey()
+            .sharedSecretFromKeyAgreement(with: TestMint.merchantKey.publicKey)
+        let error = #expect(throws: PaymentTokenError.self) {
+            try SymmetricKeyDerivation.symmetricKey(sharedSecret: secret, merchantIdentifier: "com.example")
+        }
+        #expect(error?.code == .malformed)
+    }
+}

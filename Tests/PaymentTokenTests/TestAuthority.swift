@@ -1,0 +1,104 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+import PaymentToken
+import Vocabulary
+
+/// A hierarchy shaped like Apple's, made for one test run: root P-384, intermediate P-256, signing leaves EC and RSA.
+struct TestAuthority: Sendable {
+    static let shared = TestAuthority()
+
+    static let leafMarker = "1.2.840.113635.100.6.29"
+    static let intermediateMarker = "1.2.840.113635.100.6.2.14"
+
+    let rootKey = P384.Signing.PrivateKey()
+    let intermediateKey = P256.Signing.PrivateKey()
+    let ecKey = P256.Signing.PrivateKey()
+    /// Shared by every hierarchy, because it takes long to make.
+    private static let rsaKey = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
+
+    var rsaKey: _RSA.Signing.PrivateKey { get throws { try Self.rsaKey.get() } }
+
+    /// What a certificate says, and what a test may have it say wrongly.
+    struct Certificate {
+        var subject: String
+        var issuer: String
+        var serial: [UInt8] = [0x11]
+        var notBefore = "200101000000Z"
+        var notAfter = "300101000000Z"
+        var markers: [String] = []
+        var isAuthority = false
+        /// The bits of the key usage.
+        var keyUsage: [UInt8] = [0x07, 0x80]
+        var publicKey: [UInt8]
+    }
+
+    var root: Certificate {
+        Certificate(
+            subject: "Test Root CA", issuer: "Test Root CA", serial: [0x01], notAfter: "390101000000Z",
+            isAuthority: true, keyUsage: [0x01, 0x06], publicKey: Array(rootKey.publicKey.derRepresentation))
+    }
+
+    var intermediate: Certificate {
+        Certificate(
+            subject: "Test Integration CA", issuer: "Test Root CA", serial: [0x02], markers: [Self.intermediateMarker],
+            isAuthority: true, keyUsage: [0x01, 0x06], publicKey: Array(intermediateKey.publicKey.derRepresentation))
+    }
+
+    func leaf(_ version: ApplePayToken.Version) throws -> Certificate {
+        try Certificate(
+            subject: "\(version == .ecV1 ? "ecc" : "rsa")-smp-broker-sign_UC4-PROD", issuer: "Test Integration CA",
+            serial: [version == .ecV1 ? 0x21 : 0x22], markers: [Self.leafMarker],
+            publicKey: version == .ecV1
+                ? Array(ecKey.publicKey.derRepresentation) : Array(rsaKey.publicKey.derRepresentation))
+    }
+
+    var trustRoot: TrustRoot {
+        get throws { try TrustRoot(derRepresentation: signedByRoot(root)) }
+    }
+
+    func signedByRoot(_ certificate: Certificate) throws -> [UInt8] {
+        try Self.sign(certificate, algorithm: DER.sequence(DER.oid("1.2.840.10045.4.3.3"))) {
+            Array(try rootKey.signature(for: $0).derRepresentation)
+        }
+    }
+
+    func signedByIntermediate(_ certificate: Certificate) throws -> [UInt8] {
+        try Self.sign(certificate, algorithm: DER.sequence(DER.oid("1.2.840.10045.4.3.2"))) {
+            Array(try intermediateKey.signature(for: $0).derRepresentation)
+        }
+    }
+
+    /// `IssuerAndSerialNumber`, RFC 5652 section 10.2.4.
+    static func issuerAndSerial(_ certificate: Certificate) -> [UInt8] {
+        DER.sequence(name(certificate.issuer), DER.integer(certificate.serial))
+    }
+
+    private static func sign(
+        _ certificate: Certificate, algorithm: [UInt8], by signature: ([UInt8]) throws -> [UInt8]
+    ) rethrows -> [UInt8] {
+        let body = tbs(certificate, algorithm)
+        return DER.sequence(body, algorithm, DER.bits(try signature(body)))
+    }
+
+    private static func name(_ commonName: String) -> [UInt8] {
+        DER.sequence(DER.set(DER.sequence(DER.oid("2.5.4.3"), DER.utf8(commonName))))
+    }
+
+    private static func tbs(_ certificate: Certificate, _ algorithm: [UInt8]) -> [UInt8] {
+        var extensions = [
+            DER.sequence(
+                DER.oid("2.5.29.19"), DER.yes,
+                DER.octets(certificate.isAuthority ? DER.sequence(DER.yes) : DER.sequence())),
+            DER.sequence(DER.oid("2.5.29.15"), DER.yes, DER.octets(DER.element(0x03, certificate.keyUsage))),
+        ]
+        extensions += certificate.markers.map { DER.sequence(DER.oid($0), DER.octets(DER.null)) }
+        return DER.sequence(
+            DER.element(0xA0, DER.integer([2])), DER.integer(certificate.serial), algorithm, name(certificate.issuer),
+            DER.sequence(
+                DER.element(0x17, Array(certificate.notBefore.utf8)),
+                DER.element(0x17, Array(certificate.notAfter.utf8))),
+            name(certificate.subject), certificate.publicKey,
+            DER.element(0xA3, DER.element(0x30, Array(extensions.joined()))))
+    }
+}
