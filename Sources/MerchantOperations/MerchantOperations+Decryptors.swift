@@ -1,0 +1,95 @@
+package import MerchantCore
+package import Secrets
+package import Vocabulary
+
+/// A key pair that a decryptor may use, with the certificate that answers for it.
+package struct ResolvedKey: Sendable {
+    package let keyPair: KeyPair
+    package let certificate: StoredCertificate
+}
+
+extension MerchantOperations {
+    /// Which key a token was encrypted to. Reads the store on the calling thread.
+    ///
+    /// - Throws: `keyNotFound` for an unknown, a pending or an identity key, all in the same words; `keyRevoked`; `keyDestroyed`.
+    package func resolveNow(_ hash: PublicKeyHash) throws -> ResolvedKey {
+        let now = clock.now
+        return try repository.readNow { reading in
+            let unknown = MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
+            guard let keyPair = try reading.keyPair(hash), keyPair.purpose == .paymentProcessing else { throw unknown }
+            switch keyPair.state {
+            case .pending: throw unknown
+            case .revoked:
+                throw MerchantError(
+                    .keyRevoked, "the key \(hash) was revoked at \(keyPair.stateSince): its tokens must not be accepted"
+                )
+            case .destroyed:
+                throw MerchantError(.keyDestroyed, "the private key of \(hash) was destroyed at \(keyPair.stateSince)")
+            case .standby, .current, .retiring: break
+            }
+            guard let certificate = try reading.certificates(of: hash).answering(at: now) else {
+                throw MerchantError(.internalError, "the active key \(hash) has no certificate")
+            }
+            return ResolvedKey(keyPair: keyPair, certificate: certificate)
+        }
+    }
+
+    /// Takes a private key out as PKCS#8 PEM, after recording that it was: from then on its uses are not seen here.
+    package func exportPrivateKey(_ hash: PublicKeyHash, for request: Request) async throws -> SecretBytes {
+        let now = clock.now
+        try await repository.write { transaction in
+            var keyPair = try transaction.existingKeyPair(hash)
+            guard keyPair.state.isActive, keyPair.purpose == .paymentProcessing else {
+                throw MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
+            }
+            keyPair.exportedAt = now
+            try transaction.update(keyPair)
+            try transaction.append(
+                request.entry(
+                    .privateKeyExported, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                    before: keyPair.state.rawValue, after: keyPair.state.rawValue))
+        }
+        return try custodian.exportPrivateKey(hash)
+    }
+
+    /// Records a use by a decryptor that must be accountable, before its answer leaves.
+    package func record(
+        _ deed: AuditEntry.Deed, merchant: MerchantIdentifier, key: PublicKeyHash, reason: String?,
+        for request: Request
+    ) async throws {
+        let now = clock.now
+        try await repository.write { transaction in
+            try transaction.append(request.entry(deed, at: now, merchant: merchant, key: key, reason: reason))
+        }
+    }
+
+    /// Records at start that the daemon runs, and what the callers' permits are if they are not as they were.
+    package func recordStart(as caller: Caller, version: String, policy: CallerPolicy) async throws {
+        let now = clock.now
+        let request = Request(caller: caller, requestId: "start")
+        try await repository.write { transaction in
+            try transaction.append(request.entry(.daemonStarted, at: now, after: version))
+            let permits = policy.summary
+            let before = try transaction.daemonFact("permits")
+            guard before != permits else { return }
+            try transaction.setDaemonFact("permits", permits)
+            try transaction.append(request.entry(.permitsChanged, at: now, before: before, after: permits))
+        }
+    }
+}
+
+extension CallerPolicy {
+    /// One line, the same for the same policy.
+    fileprivate var summary: String {
+        rules.map { rule in
+            let subject =
+                switch rule.subject {
+                case .uid(let uid): "uid=\(uid)"
+                case .gid(let gid): "gid=\(gid)"
+                }
+            let permits = rule.grant.permits.map(\.rawValue).sorted().joined(separator: ",")
+            let merchants = rule.grant.merchants.map { $0.map(\.rawValue).sorted().joined(separator: ",") } ?? "*"
+            return "\(subject) permits=\(permits) merchants=\(merchants)"
+        }.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,233 @@
+package import MerchantCore
+package import Vocabulary
+
+/// What a promote, revoke, restore or destroy did, or as a dry run would do.
+package struct KeyMoves: Sendable {
+    package struct Move: Hashable, Sendable {
+        package let publicKeyHash: PublicKeyHash
+        package let from: KeyState
+        package let to: KeyState
+    }
+
+    package let dryRun: Bool
+    package let moves: [Move]
+    package let warnings: [String]
+    package let key: KeyView
+}
+
+extension MerchantOperations {
+    /// How long a revoked key waits for its destruction unless said otherwise.
+    package static let defaultDestructionWait = Duration.seconds(30 * 86_400)
+    package static let longestDestructionWait = Duration.seconds(3_653 * 86_400)
+
+    /// Says that Apple now encrypts to this key pair: the former current one becomes `retiring`.
+    package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyMoves {
+        try await move(dryRun: dryRun) { transaction, now in
+            let keyPair = try transaction.existingKeyPair(hash)
+            var plan = Plan(keyPair)
+            guard try KeyLifecycle.state(after: .promote, from: keyPair.state) != keyPair.state else { return plan }
+            if let former = try transaction.currentKeyPair(likewise: keyPair) {
+                plan.changes.append(
+                    try Change(
+                        former, .supersede, at: now,
+                        audit: request.entry(
+                            .keySuperseded, at: now, merchant: former.merchantIdentifier, key: former.publicKeyHash,
+                            before: former.state.rawValue, after: KeyState.retiring.rawValue,
+                            reason: "superseded by \(hash)")))
+            }
+            plan.changes.append(
+                try Change(
+                    keyPair, .promote, at: now,
+                    audit: request.entry(
+                        .keyPromoted, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                        before: keyPair.state.rawValue, after: KeyState.current.rawValue)))
+            if let certificate = try transaction.certificates(of: hash).answering(at: now),
+                !certificate.isValid(at: now)
+            {
+                plan.warnings.append(
+                    "the key's certificate ended at \(certificate.notAfter): Apple will not encrypt to it")
+            }
+            return plan
+        }
+    }
+
+    /// Withdraws a key pair; the sealed private key is kept until it is destroyed.
+    package func revoke(
+        _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
+    ) async throws -> KeyMoves {
+        guard (1...RevocationRules.longestReason).contains(reason.utf8.count),
+            !reason.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
+        else {
+            throw MerchantError(
+                .malformed,
+                "'reason' has \(reason.utf8.count) bytes, expected 1 to \(RevocationRules.longestReason) without control characters"
+            )
+        }
+        return try await move(dryRun: dryRun) { transaction, now in
+            let keyPair = try transaction.existingKeyPair(hash)
+            var plan = Plan(keyPair)
+            guard try KeyLifecycle.state(after: .revoke, from: keyPair.state) != keyPair.state else { return plan }
+            let merchant = try transaction.merchant(keyPair.merchantIdentifier)
+            let remaining = try transaction.keyPairs(of: keyPair.merchantIdentifier)
+                .filter { $0.purpose == keyPair.purpose && $0.state.isActive && $0.publicKeyHash != hash }.count
+            plan.warnings = try RevocationRules.judge(
+                wasActive: keyPair.state.isActive, remaining: remaining,
+                target: merchant?.targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, reason: reason)
+            if keyPair.state == .current {
+                plan.warnings.append(
+                    "this is the current key: tokens that Apple encrypts to it will be refused at once")
+            }
+            var change = try Change(
+                keyPair, .revoke, at: now,
+                audit: request.entry(
+                    .keyRevoked, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                    before: keyPair.state.rawValue, after: KeyState.revoked.rawValue, reason: reason))
+            change.after.revocationReason = reason
+            plan.changes = [change]
+            return plan
+        }
+    }
+
+    /// Takes a revocation back, never to `current`; a destruction that waits is taken back with it.
+    package func restore(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyMoves {
+        try await move(dryRun: dryRun) { transaction, now in
+            let keyPair = try transaction.existingKeyPair(hash)
+            var plan = Plan(keyPair)
+            let event = KeyEvent.restore(
+                hasCertificate: try !transaction.certificates(of: hash).isEmpty,
+                anotherIsCurrent: try transaction.currentKeyPair(likewise: keyPair) != nil)
+            let state = try KeyLifecycle.state(after: event, from: keyPair.state)
+            var change = try Change(
+                keyPair, event, at: now,
+                audit: request.entry(
+                    .keyRestored, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                    before: keyPair.state.rawValue, after: state.rawValue, reason: keyPair.revocationReason))
+            change.after.revocationReason = nil
+            change.after.destroyAfter = nil
+            plan.changes = [change]
+            return plan
+        }
+    }
+
+    /// Destroys a revoked key's private half, at once or after a wait until which ``restore(_:dryRun:for:)`` takes it back.
+    package func destroy(
+        _ hash: PublicKeyHash, after wait: Duration?, dryRun: Bool, for request: Request
+    ) async throws -> KeyMoves {
+        let wait = wait ?? Self.defaultDestructionWait
+        guard wait >= .zero, wait <= Self.longestDestructionWait else {
+            throw MerchantError(
+                .malformed,
+                "'afterSeconds' is \(wait.components.seconds), expected 0 to \(Self.longestDestructionWait.components.seconds)"
+            )
+        }
+        let outcome = try await move(dryRun: dryRun) { transaction, now in
+            let keyPair = try transaction.existingKeyPair(hash)
+            var plan = Plan(keyPair)
+            guard try KeyLifecycle.state(after: .destroy, from: keyPair.state) != keyPair.state else { return plan }
+            if wait == .zero {
+                plan.changes = [try Self.destruction(of: keyPair, at: now, for: request)]
+                plan.warnings = [Self.copiesWarning]
+            } else {
+                let due = now.adding(wait)
+                var after = keyPair
+                after.destroyAfter = due
+                plan.changes = [
+                    Change(
+                        before: keyPair, after: after,
+                        audit: request.entry(
+                            .keyDestructionScheduled, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                            before: keyPair.destroyAfter?.rfc3339, after: due.rfc3339))
+                ]
+                plan.warnings = ["the private key will be destroyed after \(due); until then restore takes it back"]
+            }
+            return plan
+        }
+        if !dryRun, outcome.key.keyPair.state == .destroyed { try await repository.eraseRemovedBytes() }
+        return outcome
+    }
+
+    /// Destroys every revoked key whose time has come.
+    ///
+    /// - Returns: how many.
+    package func destroyDueKeyPairs(as caller: Caller) async throws -> Int {
+        let now = clock.now
+        let request = Request(caller: caller, requestId: "schedule")
+        let count = try await repository.write { transaction in
+            let due = try transaction.keyPairsToDestroy(at: now, limit: 1000)
+            for hash in due {
+                let change = try Self.destruction(of: try transaction.existingKeyPair(hash), at: now, for: request)
+                try change.perform(in: transaction)
+            }
+            return due.count
+        }
+        if count > 0 { try await repository.eraseRemovedBytes() }
+        return count
+    }
+
+    private static let copiesWarning =
+        "backups and other copies of the database made earlier still hold the sealed private key"
+
+    private static func destruction(
+        of keyPair: KeyPair, at now: Timestamp, for request: Request
+    ) throws -> Change {
+        var change = try Change(
+            keyPair, .destroy, at: now,
+            audit: request.entry(
+                .keyDestroyed, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
+                before: keyPair.state.rawValue, after: KeyState.destroyed.rawValue, reason: keyPair.revocationReason))
+        change.after.destroyAfter = nil
+        return change
+    }
+
+    /// Plans inside the transaction, performs unless it is a dry run.
+    private func move(
+        dryRun: Bool, _ plan: @escaping @Sendable (any MerchantTransaction, Timestamp) throws -> Plan
+    ) async throws -> KeyMoves {
+        let now = clock.now
+        return try await repository.write { transaction in
+            let plan = try plan(transaction, now)
+            if !dryRun { for change in plan.changes { try change.perform(in: transaction) } }
+            return KeyMoves(
+                dryRun: dryRun,
+                moves: plan.changes.filter { $0.before.state != $0.after.state }.map {
+                    .init(publicKeyHash: $0.before.publicKeyHash, from: $0.before.state, to: $0.after.state)
+                },
+                warnings: plan.warnings, key: try transaction.view(plan.changes.last?.after ?? plan.keyPair, at: now))
+        }
+    }
+}
+
+/// What a move would change, and what should be said about it.
+private struct Plan {
+    let keyPair: KeyPair
+    var changes: [Change] = []
+    var warnings: [String] = []
+
+    init(_ keyPair: KeyPair) { self.keyPair = keyPair }
+}
+
+/// One key pair's change with its audit entry.
+private struct Change {
+    let before: KeyPair
+    var after: KeyPair
+    let audit: AuditEntry
+
+    init(before: KeyPair, after: KeyPair, audit: AuditEntry) {
+        self.before = before
+        self.after = after
+        self.audit = audit
+    }
+
+    init(_ keyPair: KeyPair, _ event: KeyEvent, at now: Timestamp, audit: AuditEntry) throws(MerchantError) {
+        var after = keyPair
+        after.state = try KeyLifecycle.state(after: event, from: keyPair.state)
+        after.stateSince = now
+        self.init(before: keyPair, after: after, audit: audit)
+    }
+
+    func perform(in transaction: any MerchantTransaction) throws {
+        if after.state == .destroyed { try transaction.removeSealedPrivateKey(of: before.publicKeyHash) }
+        try transaction.update(after)
+        try transaction.append(audit)
+    }
+}

@@ -1,0 +1,177 @@
+import MerchantCore
+package import Secrets
+package import Vocabulary
+
+extension MerchantOperations {
+    /// The most key pairs a merchant may have that are neither revoked nor destroyed.
+    package static let mostLiveKeyPairs = 64
+
+    /// Makes a key pair and its CSR. The private key is on stable storage before this returns.
+    package func generateKeyPair(
+        for identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, purpose: KeyPurpose, for request: Request
+    ) async throws -> KeyView {
+        let algorithm = algorithm ?? (purpose == .identity ? .rsaV1 : .ecV1)
+        guard purpose == .paymentProcessing || algorithm == .rsaV1 else {
+            throw MerchantError(
+                .keyUnsupported,
+                "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies identity keys of RSA 2048 only")
+        }
+        // The answer to a bad name should not cost a key.
+        _ = try repository.readNow { try $0.existingMerchant(identifier) }
+        let new = try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: identifier)
+        let now = clock.now
+        return try await repository.write { transaction in
+            if let earlier = try request.idempotency.earlierResource(in: transaction),
+                let hash = PublicKeyHash(anySpelling: earlier)
+            {
+                return try transaction.view(try transaction.existingKeyPair(hash), at: now, withCSR: true)
+            }
+            _ = try transaction.existingMerchant(identifier)
+            try Self.judgeCount(of: identifier, in: transaction)
+            let keyPair = KeyPair(
+                publicKeyHash: new.publicKeyHash, merchantIdentifier: identifier, algorithm: algorithm,
+                purpose: purpose, origin: .generated, state: .pending, createdAt: now, stateSince: now)
+            try transaction.insert(keyPair, new)
+            try transaction.append(
+                request.entry(
+                    .keyGenerated, at: now, merchant: identifier, key: new.publicKeyHash, after: keyPair.state.rawValue,
+                    reason: "\(algorithm.rawValue) \(purpose.rawValue)"))
+            try request.idempotency.remember(new.publicKeyHash.hex, at: now, in: transaction)
+            return KeyView(
+                keyPair: keyPair, certificates: [], certificateSigningRequest: new.certificateSigningRequest,
+                answering: nil)
+        }
+    }
+
+    /// Brings an existing private key with its certificate under custody. Repeating it answers the same.
+    ///
+    /// - Parameter state: `standby`, `current` or `retiring`.
+    package func importKeyPair(
+        to identifier: MerchantIdentifier, privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes,
+        certificate upload: [UInt8], state: KeyState, purpose: KeyPurpose, allowsExpired: Bool, for request: Request
+    ) async throws -> KeyView {
+        guard state.isActive else {
+            throw MerchantError(.malformed, "'state' is \(state.rawValue), expected standby, current or retiring")
+        }
+        _ = try repository.readNow { try $0.existingMerchant(identifier) }
+        let facts = try custodian.readCertificate(upload)
+        let new = try custodian.importKeyPair(
+            privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
+        let now = clock.now
+        let issuer = custodian.issuerFinding(for: facts, at: now)
+        try CertificateRules.judge(
+            facts, for: (new.publicKeyHash, purpose), of: identifier, issuer: issuer, at: now,
+            allowsExpired: allowsExpired)
+        let stored = StoredCertificate(facts, issuerVerified: issuer == .verified, storedAt: now)
+        return try await repository.write { transaction in
+            if let earlier = try request.idempotency.earlierResource(in: transaction),
+                let hash = PublicKeyHash(anySpelling: earlier)
+            {
+                return try transaction.view(try transaction.existingKeyPair(hash), at: now)
+            }
+            _ = try transaction.existingMerchant(identifier)
+            if let existing = try transaction.keyPair(new.publicKeyHash) {
+                return try Self.repeatImport(
+                    of: existing, certificate: stored, to: identifier, at: now, in: transaction)
+            }
+            try Self.judgeCount(of: identifier, in: transaction)
+            let keyPair = KeyPair(
+                publicKeyHash: new.publicKeyHash, merchantIdentifier: identifier, algorithm: new.algorithm,
+                purpose: purpose, origin: .imported, state: state, createdAt: now, stateSince: now)
+            if state == .current, let current = try transaction.currentKeyPair(likewise: keyPair) {
+                throw MerchantError(
+                    .currentKeyExists,
+                    "the merchant's current key is \(current.publicKeyHash), expected none: import as standby and promote"
+                )
+            }
+            try transaction.insert(keyPair, new)
+            _ = try transaction.insert(stored, of: keyPair.publicKeyHash)
+            try transaction.append(
+                request.entry(
+                    .keyImported, at: now, merchant: identifier, key: keyPair.publicKeyHash, after: state.rawValue,
+                    reason: "\(new.algorithm.rawValue) \(purpose.rawValue), certificate ends \(stored.notAfter)"))
+            try request.idempotency.remember(keyPair.publicKeyHash.hex, at: now, in: transaction)
+            return try transaction.view(keyPair, at: now)
+        }
+    }
+
+    /// Every key pair of the merchant, oldest first.
+    package func keyPairs(of identifier: MerchantIdentifier) async throws -> [KeyView] {
+        let now = clock.now
+        return try await repository.read { reading in
+            _ = try reading.existingMerchant(identifier)
+            return try reading.keyPairs(of: identifier).map { try reading.view($0, at: now) }
+        }
+    }
+
+    package func keyPair(_ hash: PublicKeyHash) async throws -> KeyView {
+        let now = clock.now
+        return try await repository.read { try $0.view(try $0.existingKeyPair(hash), at: now, withCSR: true) }
+    }
+
+    /// Key pairs whose publicKeyHash begins so, in any of its spellings.
+    ///
+    /// - Parameter text: 4 to 64 characters.
+    package func keyPairs(beginning text: String, limit: Int) async throws -> [KeyView] {
+        guard (4...64).contains(text.utf8.count) else {
+            throw MerchantError(
+                .malformed, "'beginning' has \(text.utf8.count) characters, expected 4 to 64 of a publicKeyHash")
+        }
+        let now = clock.now
+        return try await repository.read { reading in
+            try reading.keyPairs(beginning: text, limit: limit).map { try reading.view($0, at: now) }
+        }
+    }
+
+    /// PKCS#10 in DER.
+    package func certificateSigningRequest(of hash: PublicKeyHash) async throws -> [UInt8] {
+        try await repository.read { reading in
+            _ = try reading.existingKeyPair(hash)
+            guard let request = try reading.certificateSigningRequest(of: hash) else {
+                throw MerchantError(.notFound, "key \(hash) has no CSR")
+            }
+            return request
+        }
+    }
+
+    private static func judgeCount(
+        of identifier: MerchantIdentifier, in transaction: any MerchantTransaction
+    ) throws {
+        let live = try transaction.keyPairs(of: identifier).filter { $0.state.isActive || $0.state == .pending }.count
+        guard live < mostLiveKeyPairs else {
+            throw MerchantError(
+                .keyStateConflict,
+                "the merchant has \(live) pending or active key pairs, expected fewer than \(mostLiveKeyPairs): revoke some first"
+            )
+        }
+    }
+
+    private static func repeatImport(
+        of existing: KeyPair, certificate: StoredCertificate, to identifier: MerchantIdentifier, at now: Timestamp,
+        in transaction: any MerchantTransaction
+    ) throws -> KeyView {
+        guard existing.merchantIdentifier == identifier else {
+            throw MerchantError(
+                .keyBelongsToAnotherMerchant,
+                "the key \(existing.publicKeyHash) belongs to another merchant, expected one key pair for one merchant")
+        }
+        let isSame = try transaction.certificates(of: existing.publicKeyHash)
+            .contains { $0.fingerprint == certificate.fingerprint }
+        guard isSame, existing.state.isActive else {
+            throw MerchantError(
+                .keyExists,
+                "the key \(existing.publicKeyHash) is here already and \(existing.state.rawValue), expected a new one: upload a further certificate, or restore a revoked key"
+            )
+        }
+        return try transaction.view(existing, at: now)
+    }
+}
+
+extension MerchantReading {
+    /// The current key pair of the same merchant, purpose and algorithm.
+    func currentKeyPair(likewise keyPair: KeyPair) throws -> KeyPair? {
+        try keyPairs(of: keyPair.merchantIdentifier).first {
+            $0.state == .current && $0.purpose == keyPair.purpose && $0.algorithm == keyPair.algorithm
+        }
+    }
+}

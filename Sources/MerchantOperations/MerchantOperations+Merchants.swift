@@ -1,0 +1,124 @@
+import MerchantCore
+package import Vocabulary
+
+extension MerchantOperations {
+    /// Adds a merchant. Repeating it with the same content changes nothing and answers the same.
+    ///
+    /// - Throws: `merchantExists` where it is there with other content or was removed; `malformed` for a bad name or target.
+    package func addMerchant(
+        _ identifier: MerchantIdentifier, name: String?, targetActiveKeyPairs: Int?, for request: Request
+    ) async throws -> MerchantView {
+        try Self.judge(name: name, target: targetActiveKeyPairs)
+        let now = clock.now
+        return try await repository.write { transaction in
+            if try request.idempotency.earlierResource(in: transaction) != nil {
+                return try transaction.view(try transaction.existingMerchant(identifier))
+            }
+            if let merchant = try transaction.merchant(identifier) {
+                if merchant.removedAt == nil, name == nil || name == merchant.name,
+                    targetActiveKeyPairs == nil || targetActiveKeyPairs == merchant.targetActiveKeyPairs
+                {
+                    return try transaction.view(merchant)
+                }
+                throw MerchantError(
+                    .merchantExists,
+                    merchant.removedAt == nil
+                        ? "merchant \(identifier) exists with another name or target, expected a change in its place"
+                        : "merchant \(identifier) was removed and its identifier stays reserved")
+            }
+            let merchant = Merchant(
+                identifier: identifier, name: name,
+                targetActiveKeyPairs: targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, createdAt: now)
+            try transaction.insert(merchant)
+            try transaction.append(
+                request.entry(.merchantAdded, at: now, merchant: identifier, after: merchant.summary))
+            try request.idempotency.remember(identifier.rawValue, at: now, in: transaction)
+            return MerchantView(merchant: merchant, activeKeyPairs: 0)
+        }
+    }
+
+    package func merchant(_ identifier: MerchantIdentifier) async throws -> MerchantView {
+        try await repository.read { try $0.view(try $0.existingMerchant(identifier)) }
+    }
+
+    /// By identifier, at most `limit`.
+    package func merchants(after cursor: MerchantIdentifier?, limit: Int) async throws -> [MerchantView] {
+        try await repository.read { reading in
+            try reading.merchants(after: cursor, limit: limit).map { try reading.view($0) }
+        }
+    }
+
+    /// Changes what is given and leaves the rest.
+    package func changeMerchant(
+        _ identifier: MerchantIdentifier, name: String?, targetActiveKeyPairs: Int?, for request: Request
+    ) async throws -> MerchantView {
+        try Self.judge(name: name, target: targetActiveKeyPairs)
+        let now = clock.now
+        return try await repository.write { transaction in
+            let before = try transaction.existingMerchant(identifier)
+            var after = before
+            if let name { after.name = name }
+            if let targetActiveKeyPairs { after.targetActiveKeyPairs = targetActiveKeyPairs }
+            if after != before {
+                try transaction.update(after)
+                try transaction.append(
+                    request.entry(
+                        .merchantChanged, at: now, merchant: identifier, before: before.summary, after: after.summary))
+            }
+            return try transaction.view(after)
+        }
+    }
+
+    /// Removes a merchant; its identifier stays reserved and its history kept.
+    ///
+    /// - Throws: `merchantInUse` while a key pair is neither destroyed nor was abandoned before it had a certificate.
+    package func removeMerchant(
+        _ identifier: MerchantIdentifier, dryRun: Bool, for request: Request
+    ) async throws -> MerchantView {
+        let now = clock.now
+        return try await repository.write { transaction in
+            var merchant = try transaction.existingMerchant(identifier)
+            for keyPair in try transaction.keyPairs(of: identifier) {
+                let isAbandoned =
+                    try keyPair.state == .revoked && transaction.certificates(of: keyPair.publicKeyHash).isEmpty
+                guard keyPair.state == .destroyed || isAbandoned else {
+                    throw MerchantError(
+                        .merchantInUse,
+                        "key \(keyPair.publicKeyHash) is \(keyPair.state.rawValue), expected every key destroyed or abandoned before it had a certificate"
+                    )
+                }
+            }
+            let view = try transaction.view(merchant)
+            guard !dryRun else { return view }
+            merchant.removedAt = now
+            try transaction.update(merchant)
+            try transaction.append(
+                request.entry(.merchantRemoved, at: now, merchant: identifier, before: merchant.summary))
+            return view
+        }
+    }
+
+    private static func judge(name: String?, target: Int?) throws(MerchantError) {
+        if let name {
+            guard (1...Merchant.longestName).contains(name.utf8.count),
+                !name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
+            else {
+                throw MerchantError(
+                    .malformed,
+                    "'name' has \(name.utf8.count) bytes, expected 1 to \(Merchant.longestName) without control characters"
+                )
+            }
+        }
+        if let target, !Merchant.targetActiveKeyPairsRange.contains(target) {
+            throw MerchantError(
+                .malformed,
+                "'targetActiveKeyPairs' is \(target), expected \(Merchant.targetActiveKeyPairsRange.lowerBound) to \(Merchant.targetActiveKeyPairsRange.upperBound)"
+            )
+        }
+    }
+}
+
+extension Merchant {
+    /// What the audit says of a merchant.
+    fileprivate var summary: String { "name=\(name ?? "") targetActiveKeyPairs=\(targetActiveKeyPairs)" }
+}

@@ -1,0 +1,87 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Something an operator should know or act on.
+package struct StatusFinding: Hashable, Sendable {
+    package enum Severity: String, Sendable, CaseIterable, Comparable {
+        case notice, warning, critical
+
+        package static func < (left: Self, right: Self) -> Bool {
+            (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+        }
+    }
+
+    package enum Code: String, Sendable, CaseIterable {
+        case belowTarget, certificateEnding, certificateEnded
+    }
+
+    package let severity: Severity
+    package let code: Code
+    package let detail: String
+    package let merchantIdentifier: MerchantIdentifier?
+    package let publicKeyHash: PublicKeyHash?
+}
+
+/// The state of everything, in numbers and findings.
+package struct Status: Sendable {
+    package let at: Timestamp
+    package let environment: Environment
+    package let counts: StoreCounts
+    /// Worst first.
+    package let findings: [StatusFinding]
+}
+
+extension MerchantOperations {
+    /// How long before a certificate's end a merchant below target is a warning, and when it is critical.
+    package static let renewalWindow = Duration.seconds(60 * 86_400)
+    package static let lastDays = Duration.seconds(7 * 86_400)
+    package static let mostFindings = 100
+
+    package func status() async throws -> Status {
+        let now = clock.now
+        let environment = environment
+        return try await repository.read { reading in
+            var findings = try reading.keyPairsEnding(before: now.adding(Self.renewalWindow), limit: Self.mostFindings)
+                .map { Self.finding(for: $0, at: now) }
+            findings += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
+                .map { Self.finding(for: $0, at: now) }
+            findings.sort { $0.severity > $1.severity }
+            return Status(
+                at: now, environment: environment, counts: try reading.counts(at: now),
+                findings: Array(findings.prefix(Self.mostFindings)))
+        }
+    }
+
+    private static func finding(for ending: EndingKeyPair, at now: Timestamp) -> StatusFinding {
+        let hasEnded = ending.notAfter < now
+        return StatusFinding(
+            severity: hasEnded || ending.notAfter > now.adding(lastDays) ? .warning : .critical,
+            code: hasEnded ? .certificateEnded : .certificateEnding,
+            detail: hasEnded
+                ? "the certificate of a \(ending.keyPair.state.rawValue) key ended at \(ending.notAfter); the key still answers"
+                : "the certificate of a \(ending.keyPair.state.rawValue) key ends at \(ending.notAfter)",
+            merchantIdentifier: ending.keyPair.merchantIdentifier, publicKeyHash: ending.keyPair.publicKeyHash)
+    }
+
+    private static func finding(for merchant: MerchantBelowTarget, at now: Timestamp) -> StatusFinding {
+        let severity: StatusFinding.Severity =
+            switch merchant.currentEnds {
+            case .some(let ends) where ends <= now.adding(lastDays): .critical
+            case .some(let ends) where ends <= now.adding(renewalWindow): .warning
+            default: .notice
+            }
+        return StatusFinding(
+            severity: severity, code: .belowTarget,
+            detail: "\(merchant.activeKeyPairs) of \(merchant.targetActiveKeyPairs) active key pairs",
+            merchantIdentifier: merchant.merchantIdentifier, publicKeyHash: nil)
+    }
+
+    /// Newest first; `before` is the sequence of the last record of the page before.
+    package func auditRecords(
+        merchant: MerchantIdentifier?, key: PublicKeyHash?, before: Int?, limit: Int
+    ) async throws -> [AuditRecord] {
+        try await repository.read {
+            try $0.auditRecords(merchant: merchant, key: key, before: before, limit: limit)
+        }
+    }
+}

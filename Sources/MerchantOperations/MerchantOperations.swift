@@ -1,0 +1,128 @@
+package import MerchantCore
+package import PaymentToken
+package import Vocabulary
+
+/// What the daemon does for its users: each method is one use case, atomic, audited, safe to repeat.
+///
+/// Every decision is made inside the transaction that writes it, on what that transaction sees.
+package struct MerchantOperations: Sendable {
+    package let repository: any MerchantRepository
+    package let custodian: any KeyCustodian
+    package let clock: any WallClock
+    package let environment: Environment
+    /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
+    package let verifier: SignatureVerifier
+
+    /// - Parameter tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
+    package init(
+        repository: any MerchantRepository, custodian: any KeyCustodian, clock: any WallClock,
+        environment: Environment, tokenRoots: [TrustRoot]? = nil
+    ) {
+        self.repository = repository
+        self.custodian = custodian
+        self.clock = clock
+        self.environment = environment
+        verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
+    }
+}
+
+/// Who asks for a deed, under which request number, and whether it may be a repeat.
+package struct Request: Sendable {
+    package let caller: Caller
+    package let requestId: String
+    package let idempotency: Idempotency?
+
+    package init(caller: Caller, requestId: String, idempotency: Idempotency? = nil) {
+        self.caller = caller
+        self.requestId = requestId
+        self.idempotency = idempotency
+    }
+
+    /// An `Idempotency-Key` and the SHA-256 of the request it came with.
+    package struct Idempotency: Sendable {
+        package let key: IdempotencyKey
+        package let requestDigest: [UInt8]
+
+        package init(key: IdempotencyKey, requestDigest: [UInt8]) {
+            self.key = key
+            self.requestDigest = requestDigest
+        }
+    }
+
+    func entry(
+        _ deed: AuditEntry.Deed, at now: Timestamp, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil,
+        before: String? = nil, after: String? = nil, reason: String? = nil
+    ) -> AuditEntry {
+        AuditEntry(
+            deed, by: caller, at: now, merchant: merchant, key: key, before: before, after: after, reason: reason,
+            requestId: requestId)
+    }
+}
+
+extension Request.Idempotency? {
+    /// - Returns: the resource an earlier, equal request made; nil for a new request.
+    /// - Throws: `idempotencyKeyReused` where the earlier request was another one.
+    func earlierResource(in transaction: any MerchantTransaction) throws -> String? {
+        guard let self, let outcome = try transaction.idempotentOutcome(self.key) else { return nil }
+        guard outcome.requestDigest == self.requestDigest else {
+            throw MerchantError(
+                .idempotencyKeyReused,
+                "the Idempotency-Key came with another request before, expected a new key for a new request")
+        }
+        return outcome.resource
+    }
+
+    func remember(_ resource: String, at now: Timestamp, in transaction: any MerchantTransaction) throws {
+        guard let self else { return }
+        try transaction.remember(self.key, requestDigest: self.requestDigest, resource: resource, at: now)
+    }
+}
+
+/// A key pair with what belongs to it.
+package struct KeyView: Sendable {
+    package let keyPair: KeyPair
+    package let certificates: [StoredCertificate]
+    /// PKCS#10 in DER, where it was asked for.
+    package let certificateSigningRequest: [UInt8]?
+    /// The certificate that answers, judged at the time of reading.
+    package let answering: StoredCertificate?
+}
+
+/// A merchant with the number of its active payment processing key pairs.
+package struct MerchantView: Sendable {
+    package let merchant: Merchant
+    package let activeKeyPairs: Int
+}
+
+extension MerchantReading {
+    /// - Throws: `merchantNotFound`.
+    func existingMerchant(_ identifier: MerchantIdentifier) throws -> Merchant {
+        guard let merchant = try merchant(identifier), merchant.removedAt == nil else {
+            throw MerchantError(.merchantNotFound, "there is no merchant \(identifier), expected one that was added")
+        }
+        return merchant
+    }
+
+    /// - Throws: `keyNotFound`.
+    func existingKeyPair(_ hash: PublicKeyHash) throws -> KeyPair {
+        guard let keyPair = try keyPair(hash) else {
+            throw MerchantError(.keyNotFound, "there is no key pair with publicKeyHash \(hash)")
+        }
+        return keyPair
+    }
+
+    func view(_ keyPair: KeyPair, at now: Timestamp, withCSR: Bool = false) throws -> KeyView {
+        let certificates = try certificates(of: keyPair.publicKeyHash)
+        return KeyView(
+            keyPair: keyPair, certificates: certificates,
+            certificateSigningRequest: withCSR ? try certificateSigningRequest(of: keyPair.publicKeyHash) : nil,
+            answering: certificates.answering(at: now))
+    }
+
+    func view(_ merchant: Merchant) throws -> MerchantView {
+        MerchantView(
+            merchant: merchant,
+            activeKeyPairs: try keyPairs(of: merchant.identifier)
+                .filter { $0.purpose == .paymentProcessing && $0.state.isActive }.count)
+    }
+}

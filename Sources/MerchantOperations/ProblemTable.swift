@@ -1,0 +1,62 @@
+package import MerchantCore
+
+/// The one table from an error's code to what HTTP says of it.
+package enum ProblemTable {
+    /// - Returns: the status, and the problem's title: the same words for the same code, in lower case.
+    package static func status(of code: MerchantError.Code) -> (status: Int, title: String) {
+        switch code {
+        case .malformed: (400, "malformed request")
+        case .tooLarge: (413, "too large")
+        case .forbidden: (403, "forbidden")
+
+        case .merchantNotFound: (404, "merchant not found")
+        case .keyNotFound: (404, "key not found")
+        case .notFound: (404, "not found")
+        case .keyRevoked: (410, "key revoked")
+        case .keyDestroyed: (410, "key destroyed")
+
+        case .merchantExists: (409, "merchant exists")
+        case .merchantRemoved: (409, "merchant removed")
+        case .merchantInUse: (409, "merchant in use")
+        case .keyStateConflict: (409, "key in another state")
+        case .keyWithoutCertificate: (409, "key without certificate")
+        case .lastActiveKey: (409, "last active key")
+        case .currentKeyExists: (409, "current key exists")
+        case .keyExists: (409, "key exists")
+        case .keyBelongsToAnotherMerchant: (409, "key belongs to another merchant")
+        case .tokenAlreadyClaimed: (409, "token already claimed")
+        case .idempotencyKeyReused: (422, "idempotency key reused")
+
+        case .certificateKeyUnknown: (422, "certificate for an unknown key")
+        case .certificateForAnotherMerchant: (422, "certificate for another merchant")
+        case .certificateWrongKind: (422, "certificate of the wrong kind")
+        case .certificateExpired: (422, "certificate expired")
+        case .certificateNotYetValid: (422, "certificate not yet valid")
+        case .certificateIssuerUntrusted: (422, "certificate issuer untrusted")
+        case .certificateMalformed: (422, "certificate malformed")
+        case .certificateChain: (422, "more than one certificate")
+        case .privateKeyUploaded: (422, "private key uploaded")
+        case .privateKeyMalformed: (422, "private key malformed")
+        case .wrongPassphrase: (422, "wrong passphrase")
+        case .keyUnsupported: (422, "key unsupported")
+
+        case .tokenMalformed: (422, "token malformed")
+        case .tokenKeyMismatch: (422, "token for another kind of key")
+        case .tokenMerchantMismatch: (422, "token of another merchant")
+        case .tokenMismatch: (422, "token not as expected")
+        case .tokenNotVerified: (422, "token not verified")
+        case .decryptionFailed: (422, "decryption failed")
+
+        case .notYetAvailable: (501, "not yet available")
+        case .overloaded: (503, "overloaded")
+        case .storeUnavailable: (503, "store unavailable")
+        case .keyDamaged: (500, "key damaged")
+        case .internalError: (500, "internal error")
+        }
+    }
+
+    /// Seconds for `Retry-After`, where asking again later can help.
+    package static func retryAfter(_ code: MerchantError.Code) -> Int? {
+        status(of: code).status == 503 ? 1 : nil
+    }
+}
