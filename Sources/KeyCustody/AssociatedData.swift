@@ -1,0 +1,22 @@
+/// An unambiguous encoding of what a seal is bound to: each field behind its length, so that no two lists share bytes.
+struct AssociatedData {
+    private(set) var bytes: [UInt8] = []
+
+    /// - Parameter label: what kind of thing is sealed; the first field, so that one kind never opens as another.
+    init(label: String) {
+        append(label)
+    }
+
+    mutating func append(_ text: String) { append(Array(text.utf8)) }
+
+    /// Eight bytes, big-endian.
+    mutating func append(_ number: Int) {
+        append((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) })
+    }
+
+    mutating func append(_ field: [UInt8]) {
+        let count = UInt32(field.count)  // fields are identifiers and digests, far below 2^32 bytes
+        bytes += (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
+        bytes += field
+    }
+}

@@ -1,0 +1,71 @@
+import Crypto
+import FoundationEssentials
+import MerchantCore
+import SwiftASN1
+import Vocabulary
+import X509
+
+extension CertificateFacts {
+    /// Apple's extension that holds the hash of the merchant identifier as 64 hexadecimal digits.
+    private static let merchantIdentifierExtension: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 32]
+
+    /// Reads an upload: one certificate, PEM or DER.
+    init(upload: [UInt8]) throws(MerchantError) {
+        let der = try CertificateUpload.der(upload)
+        let publicKey = try Self.publicKey(in: der)
+        guard publicKey.kind == PublicKeyKind.p256 || publicKey.kind == PublicKeyKind.rsa2048 else {
+            throw MerchantError(
+                .keyUnsupported, "the certificate's key is \(publicKey.kind), expected P-256 or RSA-2048")
+        }
+        do {
+            try self.init(Certificate(derEncoded: der), der: der, publicKey: publicKey)
+        } catch {
+            throw CertificateUpload.malformed(
+                "cannot be read as an X.509 certificate (RFC 5280), expected one that is whole and in a usual form")
+        }
+    }
+
+    private init(
+        _ certificate: Certificate, der: [UInt8], publicKey: (info: ArraySlice<UInt8>, kind: String)
+    ) throws {
+        let extensions = certificate.extensions
+        let keyUsage = try extensions.keyUsage
+        let basicConstraints = try extensions.basicConstraints
+        self.init(
+            der: der, fingerprint: Array(SHA256.hash(data: der)), publicKeyHash: PublicKeyHash(of: publicKey.info),
+            keyKind: publicKey.kind, merchantIdentifierHash: Self.merchantIdentifierHash(in: extensions),
+            hasKeyEncipherment: keyUsage?.keyEncipherment ?? false,
+            hasDigitalSignature: keyUsage?.digitalSignature ?? false,
+            extendedKeyUsages: try extensions.extendedKeyUsage?.map { String(describing: ASN1ObjectIdentifier($0)) },
+            isCertificateAuthority: basicConstraints.map {
+                if case .isCertificateAuthority = $0 { true } else { false }
+            }
+                ?? false,
+            notBefore: Timestamp(certificate.notValidBefore), notAfter: Timestamp(certificate.notValidAfter),
+            serialNumber: Hex.encode(certificate.serialNumber.bytes).uppercased(),
+            subject: certificate.subject.description, issuer: certificate.issuer.description)
+    }
+
+    /// The key's info byte for byte as it stands in the certificate, since its hash is what Apple hashes.
+    private static func publicKey(in der: [UInt8]) throws(MerchantError) -> (info: ArraySlice<UInt8>, kind: String) {
+        do {
+            let certificate = try PublicKeyKind.children(of: DER.parse(der))
+            guard let toBeSigned = certificate.first else { throw ASN1Error.truncated }
+            // TBSCertificate, RFC 5280 section 4.1: the version is left out in version 1.
+            let fields = try PublicKeyKind.children(of: toBeSigned).drop { $0.identifier.tagClass == .contextSpecific }
+            guard let info = fields.dropFirst(5).first else { throw ASN1Error.truncated }
+            return (info.encodedBytes, try PublicKeyKind.name(of: info))
+        } catch {
+            throw CertificateUpload.malformed(
+                "is neither PEM nor the DER of exactly one X.509 certificate, expected one of them")
+        }
+    }
+
+    private static func merchantIdentifierHash(in extensions: Certificate.Extensions) -> MerchantIdentifierHash? {
+        guard let value = extensions[oid: merchantIdentifierExtension]?.value,
+            let node = try? DER.parse(value), let text = try? ASN1UTF8String(derEncoded: node),
+            let bytes = Hex.decode(String(text))
+        else { return nil }
+        return MerchantIdentifierHash(bytes: bytes)
+    }
+}

@@ -1,0 +1,90 @@
+import MerchantCore
+import Secrets
+import SwiftASN1
+import X509
+
+/// Finds the one certificate in what was uploaded, and says what else it is where it is something else.
+enum CertificateUpload {
+    static let longest = 64 * 1024
+
+    /// - Returns: DER of what calls itself a certificate.
+    static func der(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {
+        guard upload.count <= longest else {
+            throw MerchantError(
+                .tooLarge, "the certificate file has \(upload.count) bytes, expected at most \(longest)")
+        }
+        guard !upload.isEmpty else { throw malformed("is empty, expected a certificate in PEM or DER") }
+        // First of all, and whether or not the block is whole: a private key must not go any further.
+        guard upload.firstRange(of: Array("PRIVATE KEY-----".utf8)) == nil else { throw privateKey }
+        guard PEMText.isFound(in: upload) else {
+            if let mistake = mistake(der: upload) { throw mistake }
+            return upload
+        }
+        return try pem(upload)
+    }
+
+    private static func pem(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {
+        var certificates: [[UInt8]] = []
+        var others: [String] = []
+        for (label, bytes) in try blocks(upload) {
+            switch label {
+            case "CERTIFICATE": certificates.append(bytes)
+            case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": throw signingRequest
+            default: others.append(label)
+            }
+        }
+        guard let certificate = certificates.first else {
+            throw malformed("holds no certificate (found: \(PEMText.list(others))), expected one")
+        }
+        guard certificates.count == 1 else {
+            throw MerchantError(
+                .certificateChain, "the file holds \(certificates.count) certificates, expected one: the merchant's own"
+            )
+        }
+        return certificate
+    }
+
+    static func blocks(_ upload: [UInt8]) throws(MerchantError) -> [(label: String, bytes: [UInt8])] {
+        do {
+            return try upload.withUnsafeBytes { memory in
+                let text = PEMText(reading: memory)
+                var blocks: [(label: String, bytes: [UInt8])] = []
+                while let block = try text.next() { blocks.append((block.label, Array(block.bytes))) }
+                return blocks
+            }
+        } catch {
+            throw malformed("holds a PEM block that is cut off or not Base64")
+        }
+    }
+
+    /// What people upload by mistake as DER: told by its shape, since DER has no label.
+    private static func mistake(der: [UInt8]) -> MerchantError? {
+        if (try? CertificateSigningRequest(derEncoded: der)) != nil { return signingRequest }
+        guard let root = try? BER.parse(der), case .constructed(let nodes) = root.content,
+            let first = nodes.first(where: { _ in true })
+        else { return nil }
+        // PKCS#8, SEC1, PKCS#1 and PKCS#12 begin with their version; encrypted PKCS#8 has an octet string in second place.
+        let second = nodes.dropFirst().first(where: { _ in true })
+        if first.identifier == .integer, second != nil { return privateKey }
+        if first.identifier == .sequence, second?.identifier == .octetString { return privateKey }
+        if first.identifier == .objectIdentifier {
+            return malformed("is PKCS#7 (a bundle of certificates), expected one certificate in PEM or DER")
+        }
+        return nil
+    }
+
+    static func malformed(_ what: String) -> MerchantError {
+        MerchantError(.certificateMalformed, "the certificate file \(what)")
+    }
+
+    private static var privateKey: MerchantError {
+        MerchantError(
+            .privateKeyUploaded,
+            "the file holds a private key, expected a certificate; nothing of it was stored: whoever sent it should judge whether the key is still secret"
+        )
+    }
+
+    private static var signingRequest: MerchantError {
+        malformed("is a certificate signing request (CSR), expected the certificate that Apple made of it")
+    }
+}

@@ -1,0 +1,37 @@
+import MerchantCore
+import Vocabulary
+
+/// What a sealed private key is bound to: the associated data of its seal, so that no row can stand in for another.
+struct KeyBinding {
+    let merchantIdentifier: MerchantIdentifier
+    let publicKeyHash: PublicKeyHash
+    let purpose: KeyPurpose
+    let algorithm: KeyAlgorithm
+
+    init(
+        merchantIdentifier: MerchantIdentifier, publicKeyHash: PublicKeyHash, purpose: KeyPurpose,
+        algorithm: KeyAlgorithm
+    ) {
+        self.merchantIdentifier = merchantIdentifier
+        self.publicKeyHash = publicKeyHash
+        self.purpose = purpose
+        self.algorithm = algorithm
+    }
+
+    init(_ keyPair: KeyPair) {
+        self.init(
+            merchantIdentifier: keyPair.merchantIdentifier, publicKeyHash: keyPair.publicKeyHash,
+            purpose: keyPair.purpose, algorithm: keyPair.algorithm)
+    }
+
+    func associatedData(version: Int, dataKeyIdentifier: Int) -> [UInt8] {
+        var data = AssociatedData(label: "merchantkeyd private key")
+        data.append(version)
+        data.append(dataKeyIdentifier)
+        data.append(merchantIdentifier.rawValue)
+        data.append(publicKeyHash.bytes)
+        data.append(purpose.rawValue)
+        data.append(algorithm.rawValue)
+        return data.bytes
+    }
+}

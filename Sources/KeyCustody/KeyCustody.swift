@@ -1,0 +1,132 @@
+package import MerchantCore
+package import Secrets
+package import Vocabulary
+
+/// The only place where private keys exist unsealed.
+///
+/// They enter by generation and import, leave by export alone, and are otherwise used here: sealed at rest under a data
+/// key, unsealed in a bounded memory while payments use them. Every call does its work on the calling thread.
+package final class KeyCustody: KeyCustodian, KeyChangeObserver {
+    package static let defaultHotKeyCapacity = 10_000
+
+    let keyring: Keyring
+    let certificateIssuers: CertificateIssuers?
+    private let hotKeys: HotKeys
+    private let source: @Sendable (PublicKeyHash) throws -> SealedKeyPair?
+
+    /// - Parameters:
+    ///   - certificateIssuers: the setting `trust.certificate-issuers`; nil where there is none.
+    ///   - hotKeyCapacity: how many keys may stay unsealed, about 2 KB each.
+    ///   - source: reads a key pair as it stands in the store at that moment; nil for an unknown one.
+    package init(
+        keyring: Keyring, certificateIssuers: CertificateIssuers? = nil,
+        hotKeyCapacity: Int = KeyCustody.defaultHotKeyCapacity,
+        source: @escaping @Sendable (PublicKeyHash) throws -> SealedKeyPair?
+    ) {
+        self.keyring = keyring
+        self.certificateIssuers = certificateIssuers
+        self.source = source
+        hotKeys = HotKeys(capacity: hotKeyCapacity)
+    }
+
+    package func generateKeyPair(
+        algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair {
+        try Self.check(algorithm, for: purpose)
+        let key = try SigningKey.generate(algorithm)
+        return try sealed(key.privateKeyBytes, key, purpose: purpose, for: merchant)
+    }
+
+    package func importKeyPair(
+        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair {
+        let imported = try PrivateKeyFile.read(privateKey, passphrase: passphrase)
+        try Self.check(imported.bytes.algorithm, for: purpose)
+        return try sealed(imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
+    }
+
+    package func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {
+        try CertificateFacts(upload: upload)
+    }
+
+    package func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding {
+        certificateIssuers?.finding(for: certificate, at: moment) ?? .notConfigured
+    }
+
+    package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
+        if let key = hotKeys.key(hash) { return try key.symmetricKey(from: material) }
+        let fill = hotKeys.begin(hash)
+        let read: Result<DecryptionKey, any Error> = Result { try decryptionKey(hash) }
+        hotKeys.end(fill, with: try? read.get())
+        return try read.get().symmetricKey(from: material)
+    }
+
+    package func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes {
+        guard let found = try source(hash) else { throw Self.notFound(hash) }
+        guard found.keyPair.state != .destroyed else { throw Self.destroyed(hash) }
+        return try PrivateKeyPEM.encode(try open(found).bytes)
+    }
+
+    package func keysChanged(_ hashes: [PublicKeyHash]) { hotKeys.forget(hashes) }
+
+    /// How many keys stand unsealed at this moment.
+    package var hotKeyCount: Int { hotKeys.count }
+
+    private func sealed(
+        _ bytes: consuming PrivateKeyBytes, _ key: SigningKey, purpose: KeyPurpose, for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair {
+        let publicKey = key.subjectPublicKeyInfo
+        let hash = PublicKeyHash(of: publicKey)
+        let binding = KeyBinding(
+            merchantIdentifier: merchant, publicKeyHash: hash, purpose: purpose, algorithm: bytes.algorithm)
+        return NewKeyPair(
+            publicKeyHash: hash, algorithm: bytes.algorithm, purpose: purpose, subjectPublicKeyInfo: publicKey,
+            certificateSigningRequest: try SigningRequest.make(
+                for: merchant, key: key, subjectPublicKeyInfo: publicKey),
+            sealedPrivateKey: try keyring.seal(bytes, to: binding))
+    }
+
+    /// Refuses whatever may not decrypt, though the callers ask the same first: an identity key must never answer here.
+    private func decryptionKey(_ hash: PublicKeyHash) throws -> DecryptionKey {
+        guard let found = try source(hash), found.keyPair.purpose == .paymentProcessing else {
+            throw Self.notFound(hash)
+        }
+        switch found.keyPair.state {
+        case .standby, .current, .retiring: return try open(found).key
+        case .pending: throw Self.notFound(hash)
+        case .revoked: throw MerchantError(.keyRevoked, "the key pair \(hash) is revoked")
+        case .destroyed: throw Self.destroyed(hash)
+        }
+    }
+
+    /// Unseals, and holds the private key against the public one that it is stored for.
+    private func open(_ found: SealedKeyPair) throws(MerchantError) -> OpenedKey {
+        let binding = KeyBinding(found.keyPair)
+        let bytes = try keyring.open(found.sealedPrivateKey, of: binding)
+        guard let key = try? DecryptionKey(bytes, of: binding.merchantIdentifier),
+            key.publicKeyHash == binding.publicKeyHash
+        else { throw Keyring.damaged(binding, "is not the private half of that key pair") }
+        return OpenedKey(bytes: bytes, key: key)
+    }
+
+    private struct OpenedKey: ~Copyable {
+        let bytes: PrivateKeyBytes
+        let key: DecryptionKey
+    }
+
+    private static func check(_ algorithm: KeyAlgorithm, for purpose: KeyPurpose) throws(MerchantError) {
+        guard purpose == .paymentProcessing || algorithm == .rsaV1 else {
+            throw MerchantError(
+                .keyUnsupported, "found a P-256 key for the purpose identity, expected RSA-2048 (algorithm RSA_v1)")
+        }
+    }
+
+    private static func notFound(_ hash: PublicKeyHash) -> MerchantError {
+        MerchantError(.keyNotFound, "no key pair answers to the publicKeyHash \(hash)")
+    }
+
+    private static func destroyed(_ hash: PublicKeyHash) -> MerchantError {
+        MerchantError(.keyDestroyed, "the private key of \(hash) was destroyed")
+    }
+}

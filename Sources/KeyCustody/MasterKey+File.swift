@@ -1,0 +1,117 @@
+import Glibc
+package import MerchantCore
+import Secrets
+import Vocabulary
+
+/// The master key's file: 32 raw bytes that only its owner can read.
+extension MasterKey {
+    /// - Throws: `storeUnavailable`, saying what was found and what was expected, unless the file is a regular one of ours
+    ///   or root's, closed to group and others, and exactly 32 bytes long.
+    package static func load(from path: String) throws(MerchantError) -> MasterKey {
+        // O_NONBLOCK: a pipe in the file's place must be refused, not waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure("cannot be opened", path) }
+        defer { close(descriptor) }
+        try check(descriptor, path)
+
+        var isRead = false
+        let contents = SecretBytes(count: length) { memory in isRead = fill(memory, from: descriptor) }
+        guard isRead, let key = MasterKey(contents) else { throw failure("cannot be read", path) }
+        return key
+    }
+
+    /// Draws a new master key and writes it, durable on return.
+    ///
+    /// - Throws: `storeUnavailable`; a file that is already there is never overwritten.
+    package static func create(at path: String) throws(MerchantError) -> MasterKey {
+        let key = random()
+        let directory = Self.directory(of: path)
+        let temporary = "\(directory)/.master-key-\(getpid())-\(UInt64.random(in: 0 ... .max)).new"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot be made", path) }
+        defer {
+            unlink(temporary)
+            close(descriptor)
+        }
+        // The process-wide umask may have taken bits away, even from the owner.
+        guard fchmod(descriptor, 0o600) == 0, write(key, to: descriptor), fsync(descriptor) == 0 else {
+            throw failure("cannot be written", path)
+        }
+        // link(2) fails where the name exists; rename(2) would replace the only key to a database.
+        guard link(temporary, path) == 0 else { throw failure("cannot be made", path) }
+        unlink(temporary)
+        try sync(directory: directory, path)
+        return key
+    }
+
+    private static func fill(_ memory: UnsafeMutableRawBufferPointer, from descriptor: Int32) -> Bool {
+        var rest = memory[...]
+        while !rest.isEmpty {
+            let count = read(descriptor, UnsafeMutableRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private static func write(_ key: borrowing MasterKey, to descriptor: Int32) -> Bool {
+        key.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { return false }
+                rest = rest.dropFirst(written)
+            }
+            return true
+        }
+    }
+
+    private static func sync(directory: String, _ path: String) throws(MerchantError) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot be made durable", path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("cannot be made durable", path) }
+    }
+
+    /// Looks at the opened file, not at its name: the name may lead elsewhere a moment later.
+    private static func check(_ descriptor: Int32, _ path: String) throws(MerchantError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("cannot be examined", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw MerchantError(.storeUnavailable, "the master key \(path) is not a regular file, expected one")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the master key file \(path) belongs to uid \(status.st_uid), expected \(geteuid()) (ours) or 0 (root)")
+        }
+        let mode = status.st_mode & 0o7777
+        guard mode & 0o077 == 0 else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the master key file \(path) has mode \(octal(mode)), which others can use; expected 0600 or 0400: chmod 0600 it"
+            )
+        }
+        guard status.st_size == length else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the master key file \(path) holds \(status.st_size) bytes, expected exactly \(length) raw bytes")
+        }
+    }
+
+    private static func octal(_ mode: mode_t) -> String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func failure(_ what: String, _ path: String) -> MerchantError {
+        MerchantError(.storeUnavailable, "the master key file \(path) \(what): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,166 @@
+import CLibCrypto
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+import MerchantCore
+import Secrets
+import Vocabulary
+
+/// A private key as libcrypto read it, on its way to ours. libcrypto wipes what it frees of one.
+struct OpenSSLKey: ~Copyable {
+    private let key: OpaquePointer
+
+    init(takingOwnershipOf key: OpaquePointer) { self.key = key }
+
+    deinit { EVP_PKEY_free(key) }
+
+    /// PrivateKeyInfo, RFC 5208 section 5.
+    init(pkcs8 bytes: UnsafeRawBufferPointer) throws(MerchantError) {
+        var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+        guard let info = d2i_PKCS8_PRIV_KEY_INFO(nil, &next, bytes.count) else {
+            throw PrivateKeyFile.malformed("holds a block that is not PKCS#8, though it says so")
+        }
+        defer { PKCS8_PRIV_KEY_INFO_free(info) }
+        guard isAtEnd(next, of: bytes) else { throw PrivateKeyFile.malformed("holds bytes after its private key") }
+        guard let key = EVP_PKCS82PKEY(info) else {
+            throw PrivateKeyFile.malformed("holds PKCS#8 with a key that cannot be read, expected P-256 or RSA-2048")
+        }
+        self.init(takingOwnershipOf: key)
+    }
+
+    /// EncryptedPrivateKeyInfo, RFC 5208 section 6.
+    init(encryptedPKCS8 bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
+        try KeyDerivationWork.check(bytes)
+        var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+        guard let encrypted = d2i_X509_SIG(nil, &next, bytes.count) else {
+            throw PrivateKeyFile.malformed("holds a block that is not encrypted PKCS#8, though it says so")
+        }
+        defer { X509_SIG_free(encrypted) }
+        guard isAtEnd(next, of: bytes) else { throw PrivateKeyFile.malformed("holds bytes after its private key") }
+        guard let info = passphrase.withCString({ PKCS8_decrypt(encrypted, $0, Int32(passphrase.count)) }) else {
+            throw OpenSSLKey.decryptionFailure()
+        }
+        defer { PKCS8_PRIV_KEY_INFO_free(info) }
+        guard let key = EVP_PKCS82PKEY(info) else { throw PrivateKeyFile.wrongPassphrase }
+        self.init(takingOwnershipOf: key)
+    }
+
+    /// ECPrivateKey (RFC 5915, SEC1) or RSAPrivateKey (RFC 8017, PKCS#1).
+    init(traditional bytes: UnsafeRawBufferPointer, _ type: Int32) throws(MerchantError) {
+        var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+        guard let key = d2i_PrivateKey(type, nil, &next, bytes.count) else {
+            throw PrivateKeyFile.malformed("holds a private key that cannot be read")
+        }
+        guard isAtEnd(next, of: bytes) else {
+            EVP_PKEY_free(key)
+            throw PrivateKeyFile.malformed("holds bytes after its private key")
+        }
+        self.init(takingOwnershipOf: key)
+    }
+
+    /// Takes over a key of a kind that Apple certifies.
+    ///
+    /// - Throws: `keyUnsupported` for any other; `privateKeyMalformed` where the halves do not belong together.
+    consuming func imported() throws(MerchantError) -> PrivateKeyFile.Imported {
+        let kind = try self.kind()
+        let bytes: PrivateKeyBytes
+        switch kind {
+        case "P-256": bytes = PrivateKeyBytes(algorithm: .ecV1, bytes: try scalar())
+        case "RSA-2048": bytes = PrivateKeyBytes(algorithm: .rsaV1, bytes: try der())
+        default: throw MerchantError(.keyUnsupported, "found a \(kind) key, expected P-256 or RSA-2048")
+        }
+        // swift-crypto proves the numbers: a scalar in range, an RSA key whose primes make its modulus.
+        guard let signingKey = try? SigningKey(bytes), isPublicHalf(signingKey) else {
+            throw PrivateKeyFile.malformed("holds a private key that is not sound: its numbers do not belong together")
+        }
+        return PrivateKeyFile.Imported(bytes: bytes, signingKey: signingKey)
+    }
+
+    /// What refusals name: "P-256", "RSA-2048", "P-384", "ED25519".
+    private func kind() throws(MerchantError) -> String {
+        if EVP_PKEY_is_a(key, "RSA") == 1 { return "RSA-\(EVP_PKEY_get_bits(key))" }
+        guard EVP_PKEY_is_a(key, "EC") == 1 else {
+            return EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "unknown"
+        }
+        var name = [CChar](repeating: 0, count: 80)
+        var length = 0
+        guard EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else {
+            throw MerchantError(
+                .keyUnsupported, "found an EC key on a curve without a name, expected P-256 or RSA-2048")
+        }
+        let curve = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return PublicKeyKind.curveNames[curve] ?? curve
+    }
+
+    private func scalar() throws(MerchantError) -> SecretBytes {
+        guard let secret = number(OSSL_PKEY_PARAM_PRIV_KEY) else {
+            throw PrivateKeyFile.malformed("holds an EC key without its private half")
+        }
+        defer { BN_clear_free(secret) }
+        var isWritten = false
+        let bytes = SecretBytes(count: 32) { memory in
+            isWritten = BN_bn2binpad(secret, memory.assumingMemoryBound(to: UInt8.self).baseAddress, 32) == 32
+        }
+        guard isWritten else { throw PrivateKeyFile.malformed("holds a private number too large for P-256") }
+        return bytes
+    }
+
+    private func der() throws(MerchantError) -> SecretBytes {
+        var memory: UnsafeMutablePointer<UInt8>?
+        let count = i2d_PrivateKey(key, &memory)
+        guard count > 0, let memory else { throw PrivateKeyFile.malformed("holds an RSA key that is not complete") }
+        defer { CRYPTO_clear_free(memory, Int(count), #fileID, #line) }
+        return SecretBytes(copying: UnsafeBufferPointer(start: memory, count: Int(count)))
+    }
+
+    /// Whether the public half in the file (or computed, where it holds none) is the private half's.
+    private func isPublicHalf(_ signingKey: SigningKey) -> Bool {
+        switch signingKey {
+        case .ec(let key):
+            let point = key.publicKey.rawRepresentation
+            return isNumber(OSSL_PKEY_PARAM_EC_PUB_X, point.prefix(32))
+                && isNumber(OSSL_PKEY_PARAM_EC_PUB_Y, point.suffix(32))
+        case .rsa(let key):
+            guard let numbers = try? key.publicKey.getKeyPrimitives() else { return false }
+            return isNumber(OSSL_PKEY_PARAM_RSA_N, numbers.modulus)
+                && isNumber(OSSL_PKEY_PARAM_RSA_E, numbers.publicExponent)
+        }
+    }
+
+    private func isNumber(_ name: String, _ expected: some Collection<UInt8>) -> Bool {
+        guard let number = number(name) else { return false }
+        defer { BN_free(number) }
+        var bytes = [UInt8](repeating: 0, count: expected.count)
+        return BN_bn2binpad(number, &bytes, Int32(bytes.count)) == bytes.count && bytes.elementsEqual(expected)
+    }
+
+    private func number(_ name: String) -> OpaquePointer? {
+        var number: OpaquePointer?
+        return EVP_PKEY_get_bn_param(key, name, &number) == 1 ? number : nil
+    }
+
+    /// Tells a cipher that is not there from a passphrase that is wrong, by libcrypto's first complaint.
+    static func decryptionFailure() -> MerchantError {
+        var isUnsupported = false
+        while case let code = ERR_get_error(), code != 0 {
+            let reason = clibcrypto_err_reason(code)
+            isUnsupported =
+                isUnsupported || reason == ERR_R_UNSUPPORTED || reason == EVP_R_UNKNOWN_PBE_ALGORITHM
+                || reason == EVP_R_UNSUPPORTED_ALGORITHM || reason == EVP_R_UNSUPPORTED_CIPHER
+                || reason == EVP_R_UNSUPPORTED_PRF || reason == EVP_R_UNSUPPORTED_KEY_DERIVATION_FUNCTION
+                || reason == EVP_R_UNKNOWN_CIPHER
+        }
+        guard isUnsupported else { return PrivateKeyFile.wrongPassphrase }
+        let hint =
+            LibCrypto.hasLegacyProvider
+            ? "" : " (OpenSSL's legacy provider is not installed: on Debian the package openssl-provider-legacy)"
+        return MerchantError(
+            .keyUnsupported, "the private key file is encrypted with a cipher that is not known here\(hint)")
+    }
+}
+
+/// Whether a DER reader left nothing over.
+private func isAtEnd(_ next: UnsafePointer<UInt8>?, of bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let next, let start = bytes.baseAddress else { return false }
+    return UnsafeRawPointer(next) - start == bytes.count
+}

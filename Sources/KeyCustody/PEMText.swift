@@ -1,0 +1,92 @@
+import CLibCrypto
+import MerchantCore
+import Secrets
+
+/// The blocks of a PEM file, RFC 7468, one after the other; text around them is skipped.
+struct PEMText: ~Copyable {
+    private let bio: OpaquePointer
+
+    /// - Parameter text: must stay in place as long as this value lives.
+    init(reading text: UnsafeRawBufferPointer) {
+        guard let bio = BIO_new_mem_buf(text.baseAddress, Int32(text.count)) else {
+            preconditionFailure("a read-only BIO needs no memory but its own few bytes")
+        }
+        self.bio = bio
+    }
+
+    deinit { BIO_free(bio) }
+
+    /// Whether the bytes hold the beginning of a block at all: otherwise they are DER or nothing.
+    static func isFound(in bytes: some Collection<UInt8>) -> Bool {
+        bytes.firstRange(of: Array("-----BEGIN ".utf8)) != nil
+    }
+
+    /// Names blocks in a refusal: labels, never contents, and not without end.
+    static func list(_ labels: [String]) -> String {
+        labels.isEmpty ? "nothing" : Set(labels).sorted().prefix(5).joined(separator: ", ")
+    }
+
+    /// - Returns: nil after the last block.
+    /// - Throws: `malformed`, to be told more of by the caller, where a block is cut off or not Base64.
+    borrowing func next() throws(MerchantError) -> PEMBlock? {
+        var name: UnsafeMutablePointer<CChar>?
+        var header: UnsafeMutablePointer<CChar>?
+        var data: UnsafeMutablePointer<UInt8>?
+        var count = 0
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        guard PEM_read_bio(bio, &name, &header, &data, &count) == 1, let name, let header, let data else {
+            guard clibcrypto_err_reason(ERR_peek_last_error()) == PEM_R_NO_START_LINE else {
+                throw MerchantError(.malformed, "a PEM block is cut off or not Base64")
+            }
+            return nil
+        }
+        defer { CRYPTO_free(name, #fileID, #line) }
+        return PEMBlock(label: String(cString: name), header: header, data: data, count: count)
+    }
+}
+
+/// One PEM block, decoded; its bytes may be secret and are wiped.
+struct PEMBlock: ~Copyable {
+    let label: String
+    private let header: UnsafeMutablePointer<CChar>
+    private let data: UnsafeMutablePointer<UInt8>
+    private var count: Int
+    private let capacity: Int
+
+    fileprivate init(
+        label: String, header: UnsafeMutablePointer<CChar>, data: UnsafeMutablePointer<UInt8>, count: Int
+    ) {
+        self.label = label
+        self.header = header
+        self.data = data
+        self.count = count
+        capacity = count
+    }
+
+    deinit {
+        CRYPTO_free(header, #fileID, #line)
+        CRYPTO_clear_free(data, capacity, #fileID, #line)
+    }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: count) }
+
+    /// RFC 1421 encryption, `Proc-Type: 4,ENCRYPTED`: what OpenSSL wrote before PKCS#8.
+    var isEncrypted: Bool { String(cString: header).contains("ENCRYPTED") }
+
+    /// - Returns: false where the passphrase is wrong (or the padding hides that it is).
+    /// - Throws: `keyUnsupported` for a cipher that is not known.
+    mutating func decrypt(passphrase: borrowing Passphrase) throws(MerchantError) -> Bool {
+        var cipher = EVP_CIPHER_INFO()
+        guard PEM_get_EVP_CIPHER_INFO(header, &cipher) == 1 else {
+            throw MerchantError(.keyUnsupported, "the PEM block is encrypted with a cipher that is not known here")
+        }
+        var length = count
+        let isDecrypted = passphrase.withCallback { callback, context in
+            PEM_do_header(&cipher, data, &length, callback, context) == 1
+        }
+        guard isDecrypted else { return false }
+        count = length
+        return true
+    }
+}

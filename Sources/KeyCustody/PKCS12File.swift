@@ -1,0 +1,42 @@
+import CLibCrypto
+import MerchantCore
+
+/// A PKCS#12 file (`.p12`, `.pfx`), RFC 7292, also of the old kind with RC2-40 and triple DES.
+enum PKCS12File {
+    static func read(
+        _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
+    ) throws(MerchantError) -> OpenSSLKey {
+        var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+        guard let file = d2i_PKCS12(nil, &next, bytes.count) else {
+            throw PrivateKeyFile.malformed("is DER but not PKCS#12, expected PKCS#12 or PEM")
+        }
+        defer { PKCS12_free(file) }
+        guard UnsafePointer(next) == bytes.assumingMemoryBound(to: UInt8.self).baseAddress.map({ $0 + bytes.count })
+        else {
+            throw PrivateKeyFile.malformed("holds bytes after its PKCS#12")
+        }
+        guard PKCS12_mac_present(file) == 1 else {
+            throw PrivateKeyFile.malformed("is PKCS#12 without a MAC, expected one that its passphrase protects")
+        }
+        try KeyDerivationWork.check(bytes)
+        try checkMAC(file, passphrase)
+
+        var key: OpaquePointer?
+        defer { ERR_clear_error() }
+        guard passphrase.withCString({ PKCS12_parse(file, $0, &key, nil, nil) }) == 1 else {
+            throw OpenSSLKey.decryptionFailure()
+        }
+        guard let key else { throw PrivateKeyFile.malformed("is PKCS#12 without a private key, expected one") }
+        return OpenSSLKey(takingOwnershipOf: key)
+    }
+
+    /// The MAC is over the whole file: where it holds, the passphrase is right.
+    private static func checkMAC(_ file: OpaquePointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
+        let isRight = passphrase.withCString { PKCS12_verify_mac(file, $0, Int32(passphrase.count)) } == 1
+        // "No passphrase" has two spellings in this format: an empty text and no text at all.
+        guard isRight || (passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1) else {
+            try PrivateKeyFile.require(passphrase)
+            throw PrivateKeyFile.wrongPassphrase
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import CLibCrypto
+import MerchantCore
+import Secrets
+
+/// A passphrase in the form that libcrypto takes: bytes behind which a zero stands.
+struct Passphrase: ~Copyable {
+    /// OpenSSL's own bound (PEM_BUFSIZE), less the zero.
+    static let longest = 1023
+
+    /// OpenSSL's `pem_password_cb`.
+    typealias Callback =
+        @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32
+
+    private let terminated: SecretBytes
+
+    /// - Throws: `malformed` where it is too long, or holds a zero byte and would be cut there.
+    init(_ bytes: borrowing SecretBytes) throws(MerchantError) {
+        guard bytes.count <= Self.longest else {
+            throw MerchantError(
+                .malformed, "the passphrase has \(bytes.count) bytes, expected at most \(Self.longest)")
+        }
+        guard bytes.withUnsafeBytes({ !$0.contains(0) }) else {
+            throw MerchantError(.malformed, "the passphrase holds a zero byte, expected none")
+        }
+        terminated = bytes.withUnsafeBytes { source in
+            SecretBytes(count: source.count + 1) { $0.copyBytes(from: source) }
+        }
+    }
+
+    var count: Int { terminated.count - 1 }
+    var isEmpty: Bool { count == 0 }
+
+    borrowing func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        terminated.withUnsafeBytes { body($0.assumingMemoryBound(to: CChar.self).baseAddress!) }  // at least the zero
+    }
+
+    /// Hands the passphrase to a reader that asks for it. Without the callback libcrypto would ask on the terminal.
+    borrowing func withCallback<Result>(
+        _ body: (@escaping Callback, UnsafeMutableRawPointer) -> Result
+    ) -> Result {
+        terminated.withUnsafeBytes { bytes in
+            var bytes = bytes
+            return withUnsafeMutablePointer(to: &bytes) { context in
+                body(
+                    { buffer, capacity, _, context in
+                        guard let buffer, let context else { return -1 }
+                        let passphrase = context.assumingMemoryBound(to: UnsafeRawBufferPointer.self).pointee
+                        let count = passphrase.count - 1
+                        guard count > 0, count <= Int(capacity) else { return -1 }
+                        // More than one byte, so there is a base address.
+                        UnsafeMutableRawPointer(buffer).copyMemory(from: passphrase.baseAddress!, byteCount: count)
+                        return Int32(count)
+                    }, UnsafeMutableRawPointer(context))
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import CLibCrypto
+import MerchantCore
+import Secrets
+import Vocabulary
+
+/// Reads a private key from what people have: PEM (PKCS#8, SEC1, PKCS#1; plain or under a passphrase) or PKCS#12.
+enum PrivateKeyFile {
+    /// A private key of a kind that Apple certifies, and proven to be one.
+    struct Imported: ~Copyable {
+        let bytes: PrivateKeyBytes
+        let signingKey: SigningKey
+    }
+
+    static let longest = 64 * 1024
+
+    /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported` or `tooLarge`; none repeats what was read.
+    static func read(
+        _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    ) throws(MerchantError) -> Imported {
+        guard file.count <= longest else {
+            throw MerchantError(.tooLarge, "the private key file has \(file.count) bytes, expected at most \(longest)")
+        }
+        let passphrase = try Passphrase(passphrase)
+        return try LibCrypto.perform { () throws(MerchantError) -> Imported in
+            let key = try file.withUnsafeBytes { bytes throws(MerchantError) -> OpenSSLKey in
+                if PEMText.isFound(in: bytes) { return try readPEM(bytes, passphrase) }
+                guard bytes.first == 0x30 else {
+                    throw malformed("is neither PEM nor PKCS#12, expected one of them")
+                }
+                return try PKCS12File.read(bytes, passphrase)
+            }
+            return try key.imported()
+        }
+    }
+
+    private static func readPEM(
+        _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
+    ) throws(MerchantError) -> OpenSSLKey {
+        let text = PEMText(reading: bytes)
+        var found: OpenSSLKey?
+        var others: [String] = []
+        while let block = try next(text) {
+            guard block.label.hasSuffix("PRIVATE KEY") else {
+                others.append(block.label)
+                continue
+            }
+            guard found == nil else { throw malformed("holds more than one private key, expected exactly one") }
+            found = try read(block, passphrase)
+        }
+        guard let key = found.take() else {
+            throw malformed("holds no private key (found: \(PEMText.list(others))), expected one")
+        }
+        return key
+    }
+
+    private static func next(_ text: borrowing PEMText) throws(MerchantError) -> PEMBlock? {
+        do { return try text.next() } catch { throw malformed("holds a PEM block that is cut off or not Base64") }
+    }
+
+    private static func read(
+        _ block: consuming PEMBlock, _ passphrase: borrowing Passphrase
+    ) throws(MerchantError) -> OpenSSLKey {
+        switch block.label {
+        case "PRIVATE KEY": return try OpenSSLKey(pkcs8: block.bytes)
+        case "ENCRYPTED PRIVATE KEY":
+            try require(passphrase)
+            return try OpenSSLKey(encryptedPKCS8: block.bytes, passphrase)
+        case "EC PRIVATE KEY", "RSA PRIVATE KEY":
+            let type = block.label == "EC PRIVATE KEY" ? EVP_PKEY_EC : EVP_PKEY_RSA
+            guard block.isEncrypted else { return try OpenSSLKey(traditional: block.bytes, type) }
+            try require(passphrase)
+            guard try block.decrypt(passphrase: passphrase) else { throw wrongPassphrase }
+            // This old form has no check of its own: one wrong passphrase in 256 passes for right and leaves rubbish.
+            do { return try OpenSSLKey(traditional: block.bytes, type) } catch { throw wrongPassphrase }
+        default:
+            throw MerchantError(
+                .keyUnsupported,
+                "found a PEM block '\(block.label)', expected PRIVATE KEY, ENCRYPTED PRIVATE KEY, EC PRIVATE KEY or RSA PRIVATE KEY"
+            )
+        }
+    }
+
+    static func require(_ passphrase: borrowing Passphrase) throws(MerchantError) {
+        guard !passphrase.isEmpty else {
+            throw MerchantError(.wrongPassphrase, "the private key file is protected: a passphrase is needed")
+        }
+    }
+
+    static var wrongPassphrase: MerchantError {
+        MerchantError(.wrongPassphrase, "the passphrase does not open the private key file")
+    }
+
+    static func malformed(_ what: String) -> MerchantError {
+        MerchantError(.privateKeyMalformed, "the private key file \(what)")
+    }
+}

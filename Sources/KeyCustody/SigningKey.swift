@@ -1,0 +1,56 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+import MerchantCore
+import Secrets
+import Vocabulary
+
+/// A private key in use to make its CSR, for the length of one function.
+enum SigningKey {
+    case ec(P256.Signing.PrivateKey)
+    case rsa(_RSA.Signing.PrivateKey)
+
+    static func generate(_ algorithm: KeyAlgorithm) throws -> SigningKey {
+        switch algorithm {
+        case .ecV1: .ec(P256.Signing.PrivateKey(compactRepresentable: false))
+        case .rsaV1: .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+        }
+    }
+
+    /// - Throws: what swift-crypto throws for a scalar out of range or numbers that are no RSA key.
+    init(_ key: borrowing PrivateKeyBytes) throws {
+        switch key.algorithm {
+        case .ecV1: self = .ec(try key.bytes.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) })
+        case .rsaV1: self = .rsa(try key.bytes.withUnsafeBytes { try _RSA.Signing.PrivateKey(derRepresentation: $0) })
+        }
+    }
+
+    var privateKeyBytes: PrivateKeyBytes {
+        switch self {
+        case .ec(let key):
+            var scalar = key.rawRepresentation
+            defer { Wipe.bytes(&scalar) }
+            return PrivateKeyBytes(algorithm: .ecV1, bytes: SecretBytes(copying: scalar))
+        case .rsa(let key):
+            var der = key.derRepresentation
+            defer { Wipe.bytes(&der) }
+            return PrivateKeyBytes(algorithm: .rsaV1, bytes: SecretBytes(copying: der))
+        }
+    }
+
+    /// DER, RFC 5280 section 4.1.2.7.
+    var subjectPublicKeyInfo: [UInt8] {
+        switch self {
+        case .ec(let key): P256PublicKeyInfo.encode(point: key.publicKey.x963Representation)
+        case .rsa(let key): Array(key.publicKey.derRepresentation)
+        }
+    }
+
+    /// ecdsa-with-SHA256 in DER, or sha256WithRSAEncryption.
+    func signature(over bytes: [UInt8]) throws -> [UInt8] {
+        switch self {
+        case .ec(let key): Array(try key.signature(for: bytes).derRepresentation)
+        case .rsa(let key): Array(try key.signature(for: bytes, padding: .insecurePKCS1v1_5).rawRepresentation)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import MerchantCore
+
+/// The database's file before SQLite sees it: ours alone from its first moment.
+enum DatabaseFile {
+    /// Makes the file, empty and with mode 0600, or looks whether the one that is there is ours alone.
+    ///
+    /// SQLite gives the write-ahead log and the shared memory the mode of the database's file.
+    ///
+    /// - Throws: ``MerchantError`` `storeUnavailable`, saying what was found and what was expected.
+    static func prepare(at path: String) throws(MerchantError) {
+        let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else {
+            guard errno == EEXIST else { throw failure("cannot make the database '\(path)'") }
+            // Only asked by name: closing a descriptor of an open database would give up SQLite's locks on it.
+            for name in [path, path + "-wal", path + "-shm"] { try judge(name) }
+            return
+        }
+        defer { close(file) }
+        guard fchmod(file, 0o600) == 0, fsync(file) == 0 else {
+            throw failure("cannot make the database '\(path)'")
+        }
+        try syncDirectory(of: path)
+    }
+
+    /// The name of a new file survives a loss of power only once its directory is on stable storage.
+    private static func syncDirectory(of path: String) throws(MerchantError) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot open the directory '\(directory)'") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("cannot sync the directory '\(directory)'") }
+    }
+
+    private static func judge(_ path: String) throws(MerchantError) {
+        var found = stat()
+        guard lstat(path, &found) == 0 else {
+            guard errno == ENOENT else { throw failure("cannot look at '\(path)'") }
+            return
+        }
+        guard found.st_mode & S_IFMT == S_IFREG else {
+            throw MerchantError(.storeUnavailable, "'\(path)' is a link or no file at all, expected a regular file")
+        }
+        guard found.st_uid == geteuid() else {
+            throw MerchantError(
+                .storeUnavailable, "'\(path)' belongs to uid \(found.st_uid), expected uid \(geteuid()): chown it")
+        }
+        guard found.st_mode & 0o077 == 0 else {
+            throw MerchantError(
+                .storeUnavailable,
+                "others may use '\(path)': its mode is \(String(found.st_mode & 0o7777, radix: 8)), expected 600: chmod 600 it"
+            )
+        }
+    }
+
+    private static func failure(_ what: String) -> MerchantError {
+        MerchantError(.storeUnavailable, "\(what): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,32 @@
+import FoundationEssentials
+import GRDB
+package import MerchantCore
+import Vocabulary
+
+extension MerchantStore: DataKeyRepository {
+    package func dataKeys() throws -> [SealedDataKey] {
+        try StoreFailure.translating {
+            try pool.read { db in
+                try Row.fetchAll(
+                    db, sql: "SELECT id, sealed_bytes, master_key_check, created_at FROM data_keys ORDER BY id"
+                ).map { row in
+                    SealedDataKey(
+                        identifier: try row.decode(Int.self, forColumn: "id"), bytes: try row.bytes("sealed_bytes"),
+                        masterKeyCheck: try row.bytes("master_key_check"), createdAt: try row.timestamp("created_at"))
+                }
+            }
+        }
+    }
+
+    /// Waits for its turn on the calling thread. Not to be called from inside ``write(_:)``.
+    package func insert(_ dataKey: SealedDataKey) throws {
+        try queue.writeNow { db in
+            try db.execute(
+                sql: "INSERT INTO data_keys (id, sealed_bytes, master_key_check, created_at) VALUES (?, ?, ?, ?)",
+                arguments: [
+                    dataKey.identifier, Data(dataKey.bytes), Data(dataKey.masterKeyCheck),
+                    dataKey.createdAt.millisecondsSince1970,
+                ])
+        }
+    }
+}

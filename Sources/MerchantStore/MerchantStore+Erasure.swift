@@ -1,0 +1,37 @@
+import GRDB
+import MerchantCore
+
+extension MerchantStore {
+    /// How often, and how long each time, readers are waited for.
+    private static let erasureAttempts = 20
+    private static let erasurePatience = 250
+
+    /// Carries the write-ahead log into the database and cuts it to nothing, so that neither holds what was erased.
+    ///
+    /// Copies made earlier, and blocks that the file system gave up, still hold it. Between attempts other writes go on.
+    ///
+    /// - Throws: `storeUnavailable` where readers kept an older moment of the database open all the time.
+    package func eraseRemovedBytes() async throws {
+        for _ in 0..<Self.erasureAttempts where try await truncateLog() { return }
+        throw MerchantError(
+            .storeUnavailable,
+            "the write-ahead log could not be emptied because readers kept it in use: erased keys may still be in it, try again"
+        )
+    }
+
+    /// - Returns: false where a reader was in the way.
+    private func truncateLog() async throws -> Bool {
+        try await StoreFailure.translating {
+            try await pool.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA busy_timeout = \(Self.erasurePatience)")
+                defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
+                do {
+                    try db.checkpoint(.truncate)
+                    return true
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                    return false
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import FoundationEssentials
+import GRDB
+package import MerchantCore
+import Schema
+import Vocabulary
+
+/// Merchants, key pairs, certificates and audit in one SQLite file.
+///
+/// One connection writes, a few read. Whatever ``write(_:)`` returned from is on stable storage: write-ahead log,
+/// `synchronous = FULL`. One process opens the file at a time; holding others off is the caller's part.
+package final class MerchantStore: MerchantRepository, Sendable {
+    /// The database's file; its write-ahead log and shared memory lie beside it.
+    package let path: String
+    let pool: DatabasePool
+    let queue: WriteQueue
+
+    private init(path: String, pool: DatabasePool) {
+        self.path = path
+        self.pool = pool
+        queue = WriteQueue(pool: pool)
+    }
+
+    /// Opens the database, or makes it where there is none, and brings its schema up to date.
+    ///
+    /// - Parameter clock: tells when a migration was applied.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that others may read or write, that is not ours, or that a
+    ///   newer program wrote; the file is not changed then.
+    package static func open(path: String, clock: any WallClock = SystemClock()) throws -> MerchantStore {
+        try StoreFailure.translating {
+            // A leading "./" keeps SQLite from reading a meaning into a name such as ":memory:".
+            let path = path.hasPrefix("/") ? path : "./" + path
+            try DatabaseFile.prepare(at: path)
+            let pool = try Connections.open(path: path)
+            try pool.writeWithoutTransaction { db in
+                try Migrations.apply(Schema.migrations, to: db, at: clock.now)
+            }
+            return MerchantStore(path: path, pool: pool)
+        }
+    }
+
+    /// Names who is told of changed key pairs. Once, before the store is shared: whoever is told may need the store to be made.
+    package func setObservers(_ observers: [any KeyChangeObserver]) { queue.setObservers(observers) }
+
+    /// Whether writes are taken, and if not, why.
+    package var health: StoreHealth { queue.health }
+
+    /// Finishes what was asked, refuses everything after, and closes the file.
+    package func close() throws {
+        queue.finish()
+        try StoreFailure.translating { try pool.close() }
+    }
+
+    /// Looks through the whole file for damage. Takes time in proportion to its size; writes go on meanwhile.
+    ///
+    /// - Returns: what was found; empty for a sound database.
+    package func quickCheck() async throws -> [String] {
+        try await StoreFailure.translating {
+            try await pool.read { db in
+                try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+                    + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
+                        "a row of \($0["table"] as String? ?? "?") refers to none of \($0["parent"] as String? ?? "?")"
+                    }
+            }
+        }
+    }
+}
+
+/// Whether the store takes writes.
+package enum StoreHealth: Hashable, Sendable {
+    case ready
+    /// Nothing is written until a restart; reading goes on.
+    case failed(MerchantError)
+}
+
+// MARK: - Reading and writing
+
+extension MerchantStore {
+    package func read<Result: Sendable>(
+        _ body: @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result {
+        try await StoreFailure.translating { try await pool.read { try body(StoreReader(db: $0)) } }
+    }
+
+    package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
+        try StoreFailure.translating { try pool.read { try body(StoreReader(db: $0)) } }
+    }
+
+    /// A write that was begun is not taken back when its task is cancelled.
+    package func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.add(
+                PendingWrite(
+                    run: { transaction in
+                        let result = try body(transaction)
+                        return { continuation.resume(returning: result) }
+                    },
+                    refuse: { continuation.resume(throwing: $0) }))
+        }
+    }
+}

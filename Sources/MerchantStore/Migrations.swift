@@ -1,0 +1,57 @@
+import Crypto
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+/// Brings a database's schema forward, never back.
+enum Migrations {
+    /// Runs what the database has not had yet, each in one transaction with its note and the file's `user_version`.
+    ///
+    /// - Throws: ``MerchantError`` `storeUnavailable` where the database is newer than the migrations, or was made by others.
+    static func apply(_ migrations: [(name: String, sql: String)], to db: Database, at now: Timestamp) throws {
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version <= migrations.count else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the database has schema version \(version), this program knows \(migrations.count) at most: it was written by a newer program, start that one"
+            )
+        }
+        for index in 0..<version { try compare(migrations[index], version: index + 1, with: db) }
+        for index in version..<migrations.count {
+            try db.inTransaction(.exclusive) {
+                try run(migrations[index], version: index + 1, on: db, at: now)
+                return .commit
+            }
+        }
+    }
+
+    private static func run(
+        _ migration: (name: String, sql: String), version: Int, on db: Database, at now: Timestamp
+    ) throws {
+        try db.execute(sql: migration.sql)
+        try db.execute(
+            sql: "INSERT INTO migrations (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
+            arguments: [version, migration.name, digest(of: migration.sql), now.millisecondsSince1970])
+        // Pragmas take no arguments; both values are integers of ours.
+        try db.execute(sql: "PRAGMA application_id = \(Connections.applicationID)")
+        try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    private static func compare(
+        _ migration: (name: String, sql: String), version: Int, with db: Database
+    ) throws {
+        let applied = try Row.fetchOne(
+            db, sql: "SELECT name, sha256 FROM migrations WHERE version = ?", arguments: [version])
+        guard let applied, try applied.decode(String.self, forColumn: "name") == migration.name,
+            try applied.decode(Data.self, forColumn: "sha256") == digest(of: migration.sql)
+        else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the database was made by another text of migration \(migration.name) than this program's: start the program that made it"
+            )
+        }
+    }
+
+    private static func digest(of sql: String) -> Data { Data(SHA256.hash(data: Data(sql.utf8))) }
+}

@@ -1,0 +1,31 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+/// How a certificate stands in the table `certificates`.
+enum CertificateRow {
+    static let columns =
+        "der, fingerprint, serial_number, subject, issuer, not_before, not_after, issuer_verified, stored_at"
+
+    static func certificate(_ row: Row) throws -> StoredCertificate {
+        StoredCertificate(
+            der: try row.bytes("der"), fingerprint: try row.bytes("fingerprint"),
+            serialNumber: try row.text("serial_number"), subject: try row.text("subject"),
+            issuer: try row.text("issuer"), notBefore: try row.timestamp("not_before"),
+            notAfter: try row.timestamp("not_after"), issuerVerified: try row.flag("issuer_verified"),
+            storedAt: try row.timestamp("stored_at"))
+    }
+
+    static let insertion =
+        "INSERT INTO certificates (public_key_hash, \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+    static func values(_ certificate: StoredCertificate, of hash: PublicKeyHash) -> StatementArguments {
+        [
+            hash.data, Data(certificate.der), Data(certificate.fingerprint), certificate.serialNumber,
+            certificate.subject, certificate.issuer, certificate.notBefore.millisecondsSince1970,
+            certificate.notAfter.millisecondsSince1970, certificate.issuerVerified,
+            certificate.storedAt.millisecondsSince1970,
+        ]
+    }
+}

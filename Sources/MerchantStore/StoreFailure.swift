@@ -1,0 +1,62 @@
+import GRDB
+import MerchantCore
+
+/// SQLite's errors in the domain's words.
+enum StoreFailure {
+    /// Runs `body` and translates what it throws.
+    static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch { throw translated(error) }
+    }
+
+    /// The same for work that waits.
+    static func translating<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async throws -> Result {
+        do { return try await body() } catch { throw translated(error) }
+    }
+
+    /// The domain's error for one of SQLite's; every other error as it is.
+    static func translated(_ error: any Error) -> any Error {
+        switch error {
+        case let error as DatabaseError: MerchantError(code(of: error), detail(of: error))
+        case is RowDecodingError:
+            MerchantError(.storeUnavailable, "the database holds a value that cannot be read: restore a backup")
+        default: error
+        }
+    }
+
+    /// Whether the storage itself can no longer be relied on.
+    ///
+    /// After a failed sync the kernel may call lost pages clean: a second attempt would succeed and be no proof of anything.
+    static func isLasting(_ error: any Error) -> Bool {
+        switch (error as? DatabaseError)?.resultCode {
+        case .SQLITE_IOERR?, .SQLITE_CORRUPT?, .SQLITE_NOTADB?: true
+        default: false
+        }
+    }
+
+    private static func code(of error: DatabaseError) -> MerchantError.Code {
+        switch error.resultCode {
+        // Reached only where a check of ours before it is missing.
+        case .SQLITE_CONSTRAINT, .SQLITE_MISUSE, .SQLITE_ERROR, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE:
+            .internalError
+        default: .storeUnavailable
+        }
+    }
+
+    /// Names constraints and columns, never their values: GRDB keeps statements' arguments out of messages, and the statement is left out here.
+    private static func detail(of error: DatabaseError) -> String {
+        let cause = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
+        return switch error.resultCode {
+        case .SQLITE_FULL: "the disk is full: nothing was changed, make room and try again: \(cause)"
+        case .SQLITE_READONLY:
+            "the database cannot be written: look at its file's and directory's owner and mode: \(cause)"
+        case .SQLITE_BUSY, .SQLITE_LOCKED: "another program holds the database: \(cause)"
+        case .SQLITE_NOTADB: "the file is no database: \(cause)"
+        case .SQLITE_CORRUPT: "the database is damaged: restore a backup: \(cause)"
+        case .SQLITE_IOERR: "the storage failed: \(cause)"
+        case .SQLITE_CONSTRAINT: "the database refused what would break a rule of its: \(cause)"
+        default: "the database failed: \(cause)"
+        }
+    }
+}

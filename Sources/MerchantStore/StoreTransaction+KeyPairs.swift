@@ -1,0 +1,114 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
+        guard keyPair.publicKeyHash == new.publicKeyHash else {
+            throw MerchantError(
+                .internalError, "key pair \(new.publicKeyHash) was to be stored as \(keyPair.publicKeyHash)")
+        }
+        try refuseUnlessNew(keyPair)
+        try refuseSecondCurrent(keyPair)
+        try execute(
+            "INSERT INTO sealed_private_keys (seal_version, data_key_id, sealed_bytes) VALUES (?, ?, ?)",
+            [
+                new.sealedPrivateKey.version, new.sealedPrivateKey.dataKeyIdentifier,
+                Data(new.sealedPrivateKey.bytes),
+            ])
+        try execute(KeyPairRow.insertion, KeyPairRow.values(keyPair, new, id: db.lastInsertedRowID))
+        noteChange(of: keyPair.publicKeyHash)
+    }
+
+    func update(_ keyPair: KeyPair) throws {
+        try refuseSecondCurrent(keyPair)
+        if keyPair.state == .destroyed { try eraseSealedPrivateKey(of: keyPair.publicKeyHash) }
+        let changed = try execute(
+            """
+            UPDATE key_pairs
+            SET state = ?, state_since = ?, revocation_reason = ?, destroy_after = ?, exported_at = ?
+            WHERE public_key_hash = ?
+            """,
+            [
+                keyPair.state.rawValue, keyPair.stateSince.millisecondsSince1970, keyPair.revocationReason,
+                keyPair.destroyAfter?.millisecondsSince1970, keyPair.exportedAt?.millisecondsSince1970,
+                keyPair.publicKeyHash.data,
+            ])
+        guard changed == 1 else {
+            throw MerchantError(.keyNotFound, "there is no key pair \(keyPair.publicKeyHash)")
+        }
+        noteChange(of: keyPair.publicKeyHash)
+    }
+
+    /// The key pair is `destroyed` at once: the one is never without the other.
+    func removeSealedPrivateKey(of hash: PublicKeyHash) throws {
+        guard try keyPair(hash) != nil else { throw MerchantError(.keyNotFound, "there is no key pair \(hash)") }
+        try eraseSealedPrivateKey(of: hash)
+        noteChange(of: hash)
+    }
+
+    func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws -> Bool {
+        guard try keyPair(hash) != nil else {
+            throw MerchantError(.certificateKeyUnknown, "there is no key pair \(hash) for the certificate")
+        }
+        let isStored = try first(
+            "SELECT 1 FROM certificates WHERE fingerprint = ?", [Data(certificate.fingerprint)], { _ in true })
+        guard isStored == nil else { return false }
+        try execute(CertificateRow.insertion, CertificateRow.values(certificate, of: hash))
+        noteChange(of: hash)
+        return true
+    }
+}
+
+extension StoreTransaction {
+    /// Zeros of the same length take the same place in the file, so that the row stays where it is and nothing of it remains.
+    private func eraseSealedPrivateKey(of hash: PublicKeyHash) throws {
+        try execute(
+            """
+            UPDATE sealed_private_keys SET sealed_bytes = zeroblob(length(sealed_bytes)), erased = 1
+            WHERE erased = 0 AND id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
+            """, [hash.data])
+    }
+
+    private func refuseUnlessNew(_ keyPair: KeyPair) throws {
+        guard let merchant = try merchant(keyPair.merchantIdentifier) else {
+            throw MerchantError(.merchantNotFound, "there is no merchant \(keyPair.merchantIdentifier)")
+        }
+        if let removedAt = merchant.removedAt {
+            throw MerchantError(
+                .merchantRemoved, "merchant \(keyPair.merchantIdentifier) was removed at \(removedAt)")
+        }
+        guard let stored = try self.keyPair(keyPair.publicKeyHash) else { return }
+        guard stored.merchantIdentifier == keyPair.merchantIdentifier else {
+            throw MerchantError(
+                .keyBelongsToAnotherMerchant,
+                "key pair \(keyPair.publicKeyHash) is another merchant's, expected one of \(keyPair.merchantIdentifier) alone"
+            )
+        }
+        throw MerchantError(
+            .keyExists,
+            "key pair \(keyPair.publicKeyHash) exists since \(stored.createdAt) and is \(stored.state.rawValue), expected a new one"
+        )
+    }
+
+    private func refuseSecondCurrent(_ keyPair: KeyPair) throws {
+        guard keyPair.state == .current else { return }
+        let other = try first(
+            """
+            SELECT public_key_hash FROM key_pairs INDEXED BY key_pairs_one_current
+            WHERE merchant_identifier = ? AND purpose = ? AND algorithm = ? AND state = 'current'
+                AND public_key_hash <> ?
+            """,
+            [
+                keyPair.merchantIdentifier.rawValue, keyPair.purpose.rawValue, keyPair.algorithm.rawValue,
+                keyPair.publicKeyHash.data,
+            ]
+        ) { try $0.publicKeyHash() }
+        guard let other else { return }
+        throw MerchantError(
+            .currentKeyExists,
+            "\(keyPair.merchantIdentifier) has a current \(keyPair.purpose.rawValue) key pair for \(keyPair.algorithm.rawValue): \(other), expected it to be superseded before \(keyPair.publicKeyHash) takes its place"
+        )
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import KeyCustody
+import MerchantCore
+import Secrets
+import Testing
+import Vocabulary
+
+@Suite struct ImportTests {
+    static let ecKey = "ecparam -name prime256v1 -genkey -noout -out key.pem"
+    static let rsaKey = "genrsa -out key.pem 2048"
+    static let certificate = "req -new -x509 -key key.pem -subj /CN=x -out cert.pem"
+
+    /// Format, the commands that make `out` of a fresh key, and the passphrase.
+    static let formats: [(name: String, commands: [String], passphrase: String)] = [
+        ("EC PKCS#8", [ecKey, "pkcs8 -topk8 -nocrypt -in key.pem -out out"], ""),
+        ("EC SEC1", [ecKey, "ec -in key.pem -out out"], ""),
+        ("EC SEC1 without its public half", [ecKey, "ec -in key.pem -no_public -out out"], ""),
+        ("EC SEC1, compressed point", [ecKey, "ec -in key.pem -conv_form compressed -out out"], ""),
+        ("EC SEC1 behind EC PARAMETERS", ["ecparam -name prime256v1 -genkey -out out"], ""),
+        ("EC PKCS#8, PBES2", [ecKey, "pkcs8 -topk8 -in key.pem -out out -passout pass:correct"], "correct"),
+        (
+            "EC PKCS#8, scrypt",
+            [ecKey, "pkcs8 -topk8 -in key.pem -scrypt -out out -passout pass:correct"], "correct"
+        ),
+        (
+            "EC PKCS#8, PBES1 with triple DES",
+            [ecKey, "pkcs8 -topk8 -v1 PBE-SHA1-3DES -in key.pem -out out -passout pass:correct"], "correct"
+        ),
+        ("EC SEC1, AES", [ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], "correct"),
+        ("RSA PKCS#8", [rsaKey, "pkcs8 -topk8 -nocrypt -in key.pem -out out"], ""),
+        ("RSA PKCS#1", [rsaKey, "rsa -in key.pem -traditional -out out"], ""),
+        (
+            "RSA PKCS#1, triple DES", [rsaKey, "rsa -in key.pem -traditional -des3 -out out -passout pass:correct"],
+            "correct"
+        ),
+        (
+            "PKCS#12",
+            [ecKey, certificate, "pkcs12 -export -inkey key.pem -in cert.pem -out out -passout pass:correct"], "correct"
+        ),
+        (
+            "PKCS#12, RSA",
+            [rsaKey, certificate, "pkcs12 -export -inkey key.pem -in cert.pem -out out -passout pass:correct"],
+            "correct"
+        ),
+        (
+            "PKCS#12, empty passphrase",
+            [ecKey, certificate, "pkcs12 -export -inkey key.pem -in cert.pem -out out -passout pass:"], ""
+        ),
+        (
+            "PKCS#12, old: RC2-40 and triple DES",
+            [ecKey, certificate, "pkcs12 -export -legacy -inkey key.pem -in cert.pem -out out -passout pass:correct"],
+            "correct"
+        ),
+        (
+            "PKCS#12, old: the key in RC2-40 too",
+            [
+                ecKey, certificate,
+                "pkcs12 -export -legacy -keypbe PBE-SHA1-RC2-40 -inkey key.pem -in cert.pem -out out -passout pass:correct",
+            ], "correct"
+        ),
+    ]
+
+    private func make(_ commands: [String], in scratch: Scratch) throws -> [UInt8] {
+        for command in commands { try Tool.openssl(command, in: scratch) }
+        return try scratch.read("out")
+    }
+
+    @Test(arguments: formats.indices)
+    func `every format that people have is read, whatever stands around it`(index: Int) throws {
+        let format = Self.formats[index]
+        let scratch = try Scratch()
+        var file = try make(format.commands, in: scratch)
+        if file.starts(with: Array("-----BEGIN".utf8)) {
+            file = Array("Bag Attributes\n    friendlyName: k\u{e9}y\r\n\n".utf8) + file + Array("\nsome text\n".utf8)
+        }
+        let new = try Bench().import(file, passphrase: format.passphrase)
+        let key = FileManager.default.fileExists(atPath: "\(scratch.path)/key.pem") ? "key.pem" : "out"
+        let info = try Tool.openssl("pkey -in \(key) -pubout -outform DER", in: scratch)
+        #expect(new.subjectPublicKeyInfo == info, "\(format.name)")
+        _ = try scratch.file("csr.der", new.certificateSigningRequest)
+        try Tool.openssl("req -verify -inform DER -in csr.der -noout", in: scratch)
+    }
+
+    @Test(arguments: formats.indices.filter { !formats[$0].passphrase.isEmpty })
+    func `a wrong passphrase is told as such, and a missing one is asked for`(index: Int) throws {
+        let format = Self.formats[index]
+        let scratch = try Scratch()
+        let file = try make(format.commands, in: scratch)
+        let wrong = try #require(refusal { try Bench().import(file, passphrase: "incorrect") })
+        #expect(wrong.code == .wrongPassphrase, "\(format.name)")
+        let missing = try #require(refusal { try Bench().import(file) })
+        #expect(missing.code == .wrongPassphrase && missing.detail.contains("a passphrase is needed"), "\(format.name)")
+        #expect(!wrong.detail.contains("incorrect passphrase") && !wrong.detail.contains("correct\""))
+    }
+
+    @Test func `in the old PEM form, no wrong passphrase passes for a damaged file`() throws {
+        let scratch = try Scratch()
+        let file = try make([Self.ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], in: scratch)
+        let bench = try Bench()
+        // One in 256 gets past the padding.
+        for attempt in 0..<1000 {
+            #expect(refusal { try bench.import(file, passphrase: "wrong \(attempt)") }?.code == .wrongPassphrase)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("ecparam -name secp384r1 -genkey -noout -out out", "P-384"),
+            ("ecparam -name secp521r1 -genkey -noout -out out", "P-521"),
+            ("ecparam -name secp256k1 -genkey -noout -out out", "secp256k1"),
+            ("genrsa -out out 1024", "RSA-1024"), ("genrsa -out out 3072", "RSA-3072"),
+            ("genpkey -algorithm ED25519 -out out", "ED25519"),
+            ("genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 -out out", "RSA-PSS"),
+        ])
+    func `another curve or size is refused, naming what was found and expected`(command: String, kind: String) throws {
+        let scratch = try Scratch()
+        let error = try #require(refusal { try Bench().import(try make([command], in: scratch)) })
+        #expect(error.code == .keyUnsupported)
+        #expect(error.detail.contains(kind) && error.detail.contains("expected P-256 or RSA-2048"))
+    }
+
+    @Test func `a P-256 key is refused for the purpose identity`() throws {
+        let scratch = try Scratch()
+        let file = try make([Self.ecKey, "ec -in key.pem -out out"], in: scratch)
+        #expect(refusal { try Bench().import(file, purpose: .identity) }?.code == .keyUnsupported)
+    }
+
+    @Test func `what is no private key is refused as malformed, and nothing of it is repeated`() throws {
+        let scratch = try Scratch()
+        let key = try make([Self.ecKey, "pkcs8 -topk8 -nocrypt -in key.pem -out out"], in: scratch)
+        let der = try Tool.openssl("pkcs8 -topk8 -nocrypt -in key.pem -outform DER", in: scratch)
+        let text = String(decoding: key, as: UTF8.self)
+        let body = text.split(separator: "\n").dropFirst().dropLast().joined(separator: "\n")
+        let block = { (label: String, body: String) in
+            Array("-----BEGIN \(label)-----\n\(body)\n-----END \(label)-----\n".utf8)
+        }
+        let files: [[UInt8]] = [
+            [], [0x30], [0xff, 0xfe], Array("secret".utf8), der, Array(key.dropLast(20)),
+            block("PRIVATE KEY", "AAAA"), block("PRIVATE KEY", "%%%%"), block("RSA PRIVATE KEY", "MAA="),
+            block("PRIVATE KEY", Data(der + [0]).base64EncodedString()), key + key,
+            try Tool.openssl("pkey -in key.pem -pubout", in: scratch),
+            block("ENCRYPTED PRIVATE KEY", body),
+        ]
+        for file in files {
+            let error = try #require(refusal { try Bench().import(file, passphrase: "x") })
+            #expect(error.code == .privateKeyMalformed, "\(error)")
+            #expect(!error.detail.contains("MIG") && !error.detail.contains("secret"))
+        }
+        #expect(refusal { try Bench().import(Array(repeating: 0x30, count: 65_537)) }?.code == .tooLarge)
+        #expect(refusal { try Bench().import(block("OPENSSH PRIVATE KEY", "AAAA")) }?.code == .keyUnsupported)
+    }
+
+    @Test func `halves that do not belong together are refused`() throws {
+        let scratch = try Scratch()
+        try Tool.openssl(Self.ecKey, in: scratch)
+        var der = try Tool.openssl("ec -in key.pem -outform DER", in: scratch)
+        der[10] ^= 1  // within the private number
+        let file = Array(
+            "-----BEGIN EC PRIVATE KEY-----\n\(Data(der).base64EncodedString())\n-----END EC PRIVATE KEY-----\n".utf8)
+        let error = try #require(refusal { try Bench().import(file) })
+        #expect(error.code == .privateKeyMalformed && error.detail.contains("do not belong together"))
+    }
+
+    @Test func `a file that asks for endless key derivation is refused at once`() throws {
+        let scratch = try Scratch()
+        let slow = try make(
+            [Self.ecKey, "pkcs8 -topk8 -in key.pem -iter 5000001 -out out -passout pass:correct"], in: scratch)
+        let pem = try #require(refusal { try Bench().import(slow, passphrase: "incorrect") })
+        #expect(pem.code == .privateKeyMalformed && pem.detail.contains("rounds"))
+        let container = try make(
+            [
+                Self.certificate,
+                "pkcs12 -export -iter 5000001 -nomaciter -inkey key.pem -in cert.pem -out out -passout pass:correct",
+            ], in: scratch)
+        let error = try #require(refusal { try Bench().import(container, passphrase: "correct") })
+        #expect(error.code == .privateKeyMalformed && error.detail.contains("rounds"))
+    }
+
+    @Test func `a passphrase with a zero byte or of endless length is refused, not cut`() throws {
+        let scratch = try Scratch()
+        let file = try make([Self.ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], in: scratch)
+        #expect(refusal { try Bench().import(file, passphrase: "correct\0x") }?.code == .malformed)
+        let long = String(repeating: "x", count: 1024)
+        #expect(refusal { try Bench().import(file, passphrase: long) }?.code == .malformed)
+    }
+
+    @Test func `a key survives import, export and import`() throws {
+        let scratch = try Scratch()
+        for command in ["ecparam -name prime256v1 -genkey -noout -out out", "genrsa -out out 2048"] {
+            let bench = try Bench()
+            let first = try bench.import(try make([command], in: scratch))
+            let second = try Bench().import(try bench.export(first.publicKeyHash))
+            #expect(first.publicKeyHash == second.publicKeyHash)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import KeyCustody
+import MerchantCore
+import Secrets
+import Synchronization
+import Testing
+import Vocabulary
+
+@Suite struct KeyringTests {
+    @Test func `the first data key is made where there is none, and only there`() throws {
+        let store = MemoryStore()
+        let masterKey = MasterKey.random()
+        _ = try Keyring(opening: store, with: masterKey, at: .now)
+        #expect(try store.dataKeys().map(\.identifier) == [1])
+        _ = try Keyring(opening: store, with: masterKey, at: .now)
+        #expect(try store.dataKeys().count == 1)
+    }
+
+    @Test func `a wrong master key is told as such, not as damage`() throws {
+        let store = MemoryStore()
+        _ = try Keyring(opening: store, with: MasterKey.random(), at: .now)
+        let error = try #require(refusal { _ = try Keyring(opening: store, with: MasterKey.random(), at: .now) })
+        #expect(error.code == .storeUnavailable)
+        #expect(error.detail.contains("not the one this database was made with"))
+    }
+
+    @Test(arguments: [0, 12, 30, 59])
+    func `a damaged row under the right master key is told as damage`(position: Int) throws {
+        let store = MemoryStore()
+        let masterKey = MasterKey.random()
+        _ = try Keyring(opening: store, with: masterKey, at: .now)
+        change(store) { $0[position] ^= 1 }
+        let error = try #require(refusal { _ = try Keyring(opening: store, with: masterKey, at: .now) })
+        #expect(error.code == .keyDamaged)
+        #expect(error.detail.contains("the master key is the right one"))
+    }
+
+    @Test func `a data key cannot take another's identifier`() throws {
+        let store = MemoryStore()
+        let masterKey = MasterKey.random()
+        _ = try Keyring(opening: store, with: masterKey, at: .now)
+        store.rows.withLock { rows in
+            let row = rows[0]
+            rows = [
+                SealedDataKey(
+                    identifier: 2, bytes: row.bytes, masterKeyCheck: row.masterKeyCheck, createdAt: row.createdAt)
+            ]
+        }
+        #expect(refusal { _ = try Keyring(opening: store, with: masterKey, at: .now) }?.code == .keyDamaged)
+    }
+
+    @Test func `what was sealed before a restart opens after it`() throws {
+        let store = MemoryStore()
+        let masterKey = MasterKey.random()
+        let before = try store.custody(masterKey)
+        let new = try before.generateKeyPair(algorithm: .ecV1, purpose: .paymentProcessing, for: Bench.merchant)
+        store.add(new, of: Bench.merchant)
+        let after = try store.custody(masterKey)
+        let first = try before.exportPrivateKey(new.publicKeyHash).withUnsafeBytes { Array($0) }
+        let second = try after.exportPrivateKey(new.publicKeyHash).withUnsafeBytes { Array($0) }
+        #expect(first == second)
+    }
+
+    private func change(_ store: MemoryStore, _ change: (inout [UInt8]) -> Void) {
+        store.rows.withLock { rows in
+            let row = rows[0]
+            var bytes = row.bytes
+            change(&bytes)
+            rows[0] = SealedDataKey(
+                identifier: row.identifier, bytes: bytes, masterKeyCheck: row.masterKeyCheck, createdAt: row.createdAt)
+        }
+    }
+}
