@@ -1,0 +1,119 @@
+import Crypto
+import HTTPTypes
+import MerchantCore
+import MerchantOperations
+import StrictJSON
+import Vocabulary
+import WireAPI
+
+/// One request as a handler sees it: caller known, permit held, bounds kept.
+struct AdminCall: Sendable {
+    let caller: Caller
+    let grants: [Grant]
+    let requestId: String
+    let headers: HTTPFields
+    let query: [String: String]
+    let body: [UInt8]
+
+    /// For a deed that a repeat does not do twice anyway.
+    var request: Request { Request(caller: caller, requestId: requestId) }
+
+    /// For a call that makes something: with the `Idempotency-Key`, if one was sent.
+    ///
+    /// - Parameter path: in its plainest spelling, so that spellings of one path share their keys.
+    func creatingRequest(_ path: String) throws(MerchantError) -> Request {
+        let values = headers[values: .idempotencyKey]
+        guard let value = values.first else { return request }
+        guard values.count == 1, (1...255).contains(value.utf8.count),
+            value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else {
+            throw MerchantError(
+                .malformed,
+                "the header Idempotency-Key has \(value.utf8.count) bytes in \(values.count) lines, expected one line of 1 to 255 printable ASCII characters"
+            )
+        }
+        let operation = "POST \(path)"
+        var hasher = SHA256()
+        hasher.update(data: Array("\(operation)\n".utf8))
+        hasher.update(data: body)
+        return Request(
+            caller: caller, requestId: requestId,
+            idempotency: .init(
+                key: IdempotencyKey(callerUID: caller.uid, operation: operation, value: value),
+                requestDigest: Array(hasher.finalize())))
+    }
+
+    /// The body, read strictly.
+    ///
+    /// - Parameter empty: what an empty body means; nil where one must be sent.
+    func read<Body: RequestBody>(
+        _ type: Body.Type = Body.self, orEmpty empty: Body? = nil, mostBytes: Int = AdminRoute.ordinaryBody
+    ) throws(MerchantError) -> Body {
+        if body.isEmpty, let empty { return empty }
+        do throws(JSONFault) {
+            return try Body(
+                JSONFields(parsing: body, limits: JSONLimits(bytes: mostBytes, depth: 16, values: 4_096)))
+        } catch {
+            throw MerchantError(.malformed, error.description)
+        }
+    }
+
+    /// The query's `limit`: 1 to 1000, 100 where it is absent.
+    func limit() throws(MerchantError) -> Int {
+        guard let text = query["limit"] else { return Page<KeyDocument>.defaultLimit }
+        guard let limit = Int(text), (1...Page<KeyDocument>.largestLimit).contains(limit) else {
+            throw MerchantError(
+                .malformed, "'limit' is not acceptable, expected 1 to \(Page<KeyDocument>.largestLimit)")
+        }
+        return limit
+    }
+
+    /// The query's `dryRun`.
+    func dryRun() throws(MerchantError) -> Bool {
+        switch query["dryRun"] {
+        case nil, "false": false
+        case "true": true
+        default: throw MerchantError(.malformed, "'dryRun' is neither true nor false")
+        }
+    }
+}
+
+extension MerchantIdentifier {
+    /// - Throws: `malformed`, naming the field.
+    init(_ text: String, named field: String) throws(MerchantError) {
+        guard let identifier = MerchantIdentifier(text) else {
+            throw MerchantError(.malformed, "'\(field)' is not a merchant identifier, \(Self.expectation)")
+        }
+        self = identifier
+    }
+}
+
+extension PublicKeyHash {
+    /// - Throws: `malformed`, naming the field.
+    init(_ text: String, named field: String) throws(MerchantError) {
+        guard let hash = PublicKeyHash(anySpelling: text) else {
+            throw MerchantError(
+                .malformed,
+                "'\(field)' is not a publicKeyHash, expected 44 characters of Base64, 43 of Base64url or 64 hexadecimal digits"
+            )
+        }
+        self = hash
+    }
+}
+
+extension RawRepresentable where Self: CaseIterable, RawValue == String {
+    /// - Throws: `malformed`, naming the field and the values it may have.
+    init(_ text: String, named field: String) throws(MerchantError) {
+        guard let value = Self(rawValue: text) else {
+            let expected = Self.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+            throw MerchantError(.malformed, "'\(field)' is '\(text.prefix(64))', expected one of \(expected)")
+        }
+        self = value
+    }
+}
+
+extension HTTPField.Name {
+    // Each is a token of RFC 9110 section 5.6.2, which is all that the initializer asks.
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+    static let requestId = HTTPField.Name("X-Request-Id")!
+}

@@ -1,0 +1,19 @@
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+import WireAPI
+
+/// What the routes call. Each method decodes, makes one use case happen, and encodes; the permit was checked before.
+struct AdminHandlers: Sendable {
+    let operations: MerchantOperations
+    let health: @Sendable () -> HealthDocument
+    let version: String
+    let startedAt: Timestamp
+    let openAPI: [UInt8]
+    let counter: RequestCounter
+
+    /// Whose key pair it is, for permits that are for some merchants.
+    func owner(of hash: PublicKeyHash) async throws -> MerchantIdentifier {
+        try await operations.keyPair(hash).keyPair.merchantIdentifier
+    }
+}

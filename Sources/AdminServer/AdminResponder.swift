@@ -1,0 +1,202 @@
+import FoundationEssentials
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import MerchantCore
+import MerchantOperations
+import NIOCore
+import Vocabulary
+
+/// From a request to its answer: find the route, hold the permit against it, bound the input, call one use case, and say
+/// in one log line what was done or refused.
+struct AdminResponder: Sendable {
+    let routes: RouteTable
+    let handlers: AdminHandlers
+    let policy: CallerPolicy
+    let counter: RequestCounter
+    let logger: Logger
+
+    /// Everything that is the same for all requests of one connection.
+    func session(for caller: Caller) -> Session {
+        Session(responder: self, caller: caller, grants: policy.grants(for: caller))
+    }
+
+    struct Session: Sendable {
+        let responder: AdminResponder
+        let caller: Caller
+        let grants: [Grant]
+    }
+}
+
+extension AdminResponder.Session {
+    func respond(to request: HummingbirdCore.Request, with writer: consuming ResponseWriter) async throws {
+        let requestId = Self.newRequestId()
+        let target = RequestTarget(request.head.path ?? "")
+        let finding = responder.routes.find(request.method, target.path)
+        var answer: Answer
+        switch finding {
+        case .route(let route, let parameter):
+            do {
+                let parameter = try judge(route, parameter)
+                let query = try target.query(known: route.query)
+                try Self.judgeLength(request.headers, most: route.mostBytes)
+                if request.headers[.expect]?.lowercased() == "100-continue" {
+                    try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+                }
+                let call = AdminCall(
+                    caller: caller, grants: grants, requestId: requestId, headers: request.headers, query: query,
+                    body: try await Self.collect(request, most: route.mostBytes))
+                answer = try await self.answer(call, route, parameter)
+                log(answer, of: route, requestId: requestId)
+            } catch let fault as BrokenRequest {
+                throw fault.cause
+            } catch {
+                answer = refuse(error, of: route, requestId: requestId)
+            }
+            responder.counter.count(
+                method: route.method.rawValue, route: route.path, status: answer.status.code)
+        case .otherMethods(let allowed):
+            answer = .methodNotAllowed(allowed, requestId: requestId)
+            responder.counter.count(method: "other", route: "other", status: answer.status.code)
+        case .nothing:
+            answer = .problem(MerchantError(.notFound, "there is nothing at this path"), requestId: requestId)
+            responder.counter.count(method: "other", route: "other", status: answer.status.code)
+        }
+        answer.headers[.requestId] = requestId
+        answer.headers[.cacheControl] = "no-store"
+        answer.headers[.contentLength] = String(answer.body.readableBytes)
+        try await writer.write(
+            response: HTTPResponse(status: answer.status, headerFields: answer.headers),
+            body: request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: answer.body))
+    }
+
+    /// What a path names.
+    private enum PathParameter {
+        case none
+        case merchant(MerchantIdentifier)
+        case key(PublicKeyHash)
+    }
+
+    /// - Throws: `forbidden` before anything the caller sent is looked at; then `malformed` for a bad name in the path.
+    private func judge(_ route: AdminRoute, _ raw: Substring?) throws(MerchantError) -> PathParameter {
+        if let permit = route.permit { try grants.require(permit) }
+        let text = try RequestTarget.decode(raw ?? "", as: "the path")
+        switch route.scope {
+        case .open, .judgedInside: return .none
+        case .everyMerchant:
+            if let permit = route.permit { try requireEveryMerchant(permit) }
+            return .none
+        case .merchant: return .merchant(try MerchantIdentifier(text, named: "merchantIdentifier"))
+        case .key: return .key(try PublicKeyHash(text, named: "publicKeyHash"))
+        }
+    }
+
+    private func requireEveryMerchant(_ permit: Permit) throws(MerchantError) {
+        guard grants.allowsEveryMerchant(permit) else {
+            throw MerchantError(
+                .forbidden, "the caller's permit '\(permit.rawValue)' is for some merchants, expected one for all")
+        }
+    }
+
+    private func answer(
+        _ call: AdminCall, _ route: AdminRoute, _ parameter: PathParameter
+    ) async throws -> Answer {
+        switch (route.scope, parameter) {
+        case (.open(let handler), _), (.everyMerchant(let handler), _), (.judgedInside(let handler), _):
+            return try await handler(responder.handlers, call)
+        case (.merchant(let handler), .merchant(let merchant)):
+            if let permit = route.permit { try grants.require(permit, for: merchant) }
+            return try await handler(responder.handlers, call, merchant)
+        case (.key(let handler), .key(let hash)):
+            if let permit = route.permit, !grants.allowsEveryMerchant(permit) {
+                try grants.require(permit, for: try await responder.handlers.owner(of: hash))
+            }
+            return try await handler(responder.handlers, call, hash)
+        case (.merchant, _), (.key, _):
+            preconditionFailure("judge(_:_:) reads the parameter that the route's scope names")
+        }
+    }
+}
+
+/// The connection broke while a body came in: nobody is left to be answered.
+private struct BrokenRequest: Error {
+    let cause: any Error
+}
+
+extension AdminResponder.Session {
+    private static func judgeLength(_ headers: HTTPFields, most: Int) throws(MerchantError) {
+        guard let text = headers[.contentLength], let length = Int(text) else { return }
+        guard length <= most else { throw tooLarge(most) }
+    }
+
+    private static func tooLarge(_ most: Int) -> MerchantError {
+        most == 0
+            ? MerchantError(.malformed, "found a body, expected none with this call")
+            : MerchantError(.tooLarge, "the body is longer than \(most) bytes, the most this call takes")
+    }
+
+    private static func collect(_ request: HummingbirdCore.Request, most: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            for try await part in request.body {
+                guard bytes.count + part.readableBytes <= most else { throw tooLarge(most) }
+                bytes.append(contentsOf: part.readableBytesView)
+            }
+        } catch let error as MerchantError {
+            throw error
+        } catch {
+            throw BrokenRequest(cause: error)
+        }
+        // A connection that ends early can look like a body that ended.
+        if let text = request.headers[.contentLength], let length = Int(text), length != bytes.count {
+            throw BrokenRequest(cause: ChannelError.eof)
+        }
+        return bytes
+    }
+
+    private static func newRequestId() -> String {
+        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private func log(_ answer: Answer, of route: AdminRoute, requestId: String) {
+        if let deed = route.deed, !answer.isDryRun {
+            responder.logger.info(
+                "\(deed)", metadata: metadata(requestId, merchant: answer.merchant, key: answer.key))
+        } else {
+            responder.logger.debug(
+                "request answered",
+                metadata: metadata(requestId, merchant: answer.merchant, key: answer.key)
+                    .merging(["route": "\(route.method.rawValue) \(route.path)"]) { old, _ in old })
+        }
+    }
+
+    private func refuse(_ error: any Error, of route: AdminRoute, requestId: String) -> Answer {
+        let refusal = error as? MerchantError ?? MerchantError(.internalError, "\(type(of: error)): \(error)")
+        var metadata = metadata(requestId)
+        metadata["route"] = "\(route.method.rawValue) \(route.path)"
+        metadata["code"] = "\(refusal.code.rawValue)"
+        switch refusal.code {
+        case .internalError, .keyDamaged, .storeUnavailable:
+            metadata["detail"] = "\(refusal.detail.prefix(512))"
+            responder.logger.error("request failed", metadata: metadata)
+        case .forbidden:
+            responder.logger.warning("request forbidden", metadata: metadata)
+        default:
+            responder.logger.info("request refused", metadata: metadata)
+        }
+        return .problem(refusal, requestId: requestId)
+    }
+
+    private func metadata(
+        _ requestId: String, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil
+    ) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "requestId": "\(requestId)", "uid": "\(caller.uid)", "pid": "\(caller.pid)",
+            "program": "\(caller.program)",
+        ]
+        if let merchant { metadata["merchantIdentifier"] = "\(merchant)" }
+        if let key { metadata["publicKeyHash"] = "\(key)" }
+        return metadata
+    }
+}

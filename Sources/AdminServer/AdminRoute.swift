@@ -1,0 +1,109 @@
+import HTTPTypes
+import MerchantCore
+import Vocabulary
+
+/// One call of the admin's socket: what it is called, who may make it, and what it does.
+///
+/// The router is built from ``all``, and tests hold that list against permits and `schema/openapi.yaml`.
+struct AdminRoute: Sendable {
+    enum Effect: String, Sendable, CaseIterable {
+        case reads, writes, destroys
+    }
+
+    /// For whom the permit must be held, and with it what the handler is given.
+    enum Scope: Sendable {
+        /// Nobody's secret: needs no permit.
+        case open(@Sendable (AdminHandlers, AdminCall) async throws -> Answer)
+        /// About every merchant: a permit for some of them is not enough.
+        case everyMerchant(@Sendable (AdminHandlers, AdminCall) async throws -> Answer)
+        /// The handler judges the merchants, which the path does not name.
+        case judgedInside(@Sendable (AdminHandlers, AdminCall) async throws -> Answer)
+        /// The merchant in the path.
+        case merchant(@Sendable (AdminHandlers, AdminCall, MerchantIdentifier) async throws -> Answer)
+        /// The merchant whose key pair is in the path.
+        case key(@Sendable (AdminHandlers, AdminCall, PublicKeyHash) async throws -> Answer)
+    }
+
+    let method: HTTPRequest.Method
+    /// As in `schema/openapi.yaml`: at most one parameter.
+    let path: String
+    /// nil: anybody who may connect.
+    let permit: Permit?
+    let effect: Effect
+    /// What the log says once it is done; nil for reads.
+    let deed: String?
+    /// The only parameters the query may have.
+    let query: Set<String>
+    /// The largest body, in bytes; 0: none.
+    let mostBytes: Int
+    let scope: Scope
+
+    static let ordinaryBody = 65_536
+    static let importBody = 1_048_576
+
+    static func reads(
+        _ path: String, permit: Permit? = .read, query: Set<String> = [], _ scope: Scope
+    ) -> AdminRoute {
+        AdminRoute(
+            method: .get, path: path, permit: permit, effect: .reads, deed: nil, query: query, mostBytes: 0,
+            scope: scope)
+    }
+
+    static func writes(
+        _ method: HTTPRequest.Method, _ path: String, deed: String, effect: Effect = .writes,
+        query: Set<String> = [], mostBytes: Int = ordinaryBody, _ scope: Scope
+    ) -> AdminRoute {
+        AdminRoute(
+            method: method, path: path, permit: .administer, effect: effect, deed: deed, query: query,
+            mostBytes: mostBytes, scope: scope)
+    }
+}
+
+extension AdminRoute {
+    static let all: [AdminRoute] = [
+        reads("/v1/merchants", query: ["limit", "cursor"], .judgedInside { try await $0.merchants($1) }),
+        writes(.post, "/v1/merchants", deed: "merchant added", .judgedInside { try await $0.addMerchant($1) }),
+        reads("/v1/merchants/{merchantIdentifier}", .merchant { try await $0.merchant($1, $2) }),
+        writes(
+            .patch, "/v1/merchants/{merchantIdentifier}", deed: "merchant changed",
+            .merchant { try await $0.changeMerchant($1, $2) }),
+        writes(
+            .delete, "/v1/merchants/{merchantIdentifier}", deed: "merchant removed", effect: .destroys,
+            query: ["dryRun"], mostBytes: 0, .merchant { try await $0.removeMerchant($1, $2) }),
+
+        reads(
+            "/v1/merchants/{merchantIdentifier}/keys", query: ["limit", "cursor"],
+            .merchant { try await $0.keys($1, of: $2) }),
+        writes(
+            .post, "/v1/merchants/{merchantIdentifier}/keys", deed: "key generated",
+            .merchant { try await $0.generateKey($1, for: $2) }),
+        writes(
+            .post, "/v1/merchants/{merchantIdentifier}/keys/import", deed: "key imported", mostBytes: importBody,
+            .merchant { try await $0.importKey($1, to: $2) }),
+        writes(
+            .post, "/v1/merchants/{merchantIdentifier}/certificates", deed: "certificate stored",
+            .merchant { try await $0.storeCertificate($1, for: $2) }),
+        writes(
+            .post, "/v1/certificates", deed: "certificate stored",
+            .everyMerchant { try await $0.storeCertificate($1, for: nil) }),
+
+        reads("/v1/keys", query: ["beginning", "limit"], .everyMerchant { try await $0.keys($1) }),
+        reads("/v1/keys/{publicKeyHash}", .key { try await $0.key($1, $2) }),
+        reads("/v1/keys/{publicKeyHash}/csr", .key { try await $0.csr($1, of: $2) }),
+        writes(.post, "/v1/keys/{publicKeyHash}/promote", deed: "key promoted", .key { try await $0.promote($1, $2) }),
+        writes(
+            .post, "/v1/keys/{publicKeyHash}/revoke", deed: "key revoked", effect: .destroys,
+            .key { try await $0.revoke($1, $2) }),
+        writes(.post, "/v1/keys/{publicKeyHash}/restore", deed: "key restored", .key { try await $0.restore($1, $2) }),
+        writes(
+            .post, "/v1/keys/{publicKeyHash}/destroy", deed: "key destruction ordered", effect: .destroys,
+            .key { try await $0.destroy($1, $2) }),
+
+        reads("/v1/status", .everyMerchant { handlers, _ in try await handlers.status() }),
+        reads(
+            "/v1/audit", query: ["merchant", "key", "limit", "cursor"], .judgedInside { try await $0.audit($1) }),
+        reads("/metrics", .everyMerchant { handlers, _ in try await handlers.metrics() }),
+        reads("/v1/health", permit: nil, .open { handlers, _ in try handlers.healthAnswer() }),
+        reads("/v1/openapi.yaml", permit: nil, .open { handlers, _ in handlers.contract() }),
+    ]
+}

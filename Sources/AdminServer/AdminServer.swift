@@ -1,0 +1,118 @@
+package import Glibc
+import HummingbirdCore
+import LocalSocket
+package import Logging
+package import MerchantCore
+package import MerchantOperations
+import NIOCore
+import NIOExtras
+import NIOHTTPTypes
+import NIOPosix
+import ServiceLifecycle
+package import Vocabulary
+package import WireAPI
+
+/// The REST server on the admin's Unix socket.
+///
+/// Hummingbird's HTTP/1.1 channel on a socket that has its mode from its first moment (``UnixListener``). Who calls is
+/// read once a connection, from the kernel; what they may do is stated by each ``AdminRoute``.
+package struct AdminServer: Service {
+    /// Further connections wait in the kernel's queue until one of these ends.
+    package static let mostConnections = 256
+    static let queuedConnections: CInt = 256
+    static let idleTimeout = TimeAmount.seconds(60)
+
+    private let socketPath: String
+    private let socketMode: mode_t
+    private let responder: AdminResponder
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - socketPath: at most 107 bytes; a socket that nobody listens on any more is replaced.
+    ///   - socketMode: who may write to the socket's file may connect; what they may do is `policy`'s to say.
+    ///   - health: asked for each `GET /v1/health`.
+    ///   - openAPI: the contract, served as it is.
+    package init(
+        socketPath: String, socketMode: mode_t, operations: MerchantOperations, policy: CallerPolicy,
+        health: @escaping @Sendable () -> HealthDocument, version: String, startedAt: Timestamp, openAPI: [UInt8],
+        logger: Logger
+    ) {
+        self.socketPath = socketPath
+        self.socketMode = socketMode
+        self.logger = logger
+        let counter = RequestCounter()
+        responder = AdminResponder(
+            routes: RouteTable(AdminRoute.all),
+            handlers: AdminHandlers(
+                operations: operations, health: health, version: version, startedAt: startedAt, openAPI: openAPI,
+                counter: counter),
+            policy: policy, counter: counter, logger: logger)
+    }
+
+    /// Serves until a graceful shutdown, which answers what was asked and then closes every connection.
+    package func run() async throws {
+        let listener = try UnixListener.listen(
+            path: socketPath, mode: socketMode, backlog: Self.queuedConnections)
+        defer { listener.remove() }
+        let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
+        let server = try await Self.bootstrap(quiescing).bind(listener.descriptor) { channel in
+            accept(channel)
+        }
+        logger.info("admin socket listening", metadata: ["path": "\(socketPath)"])
+        try await withGracefulShutdownHandler {
+            try await withThrowingDiscardingTaskGroup { group in
+                try await server.executeThenClose { connections in
+                    for try await connection in connections {
+                        group.addTask { await serve(connection) }
+                    }
+                }
+            }
+        } onGracefulShutdown: {
+            quiescing.initiateShutdown(promise: nil)
+        }
+        logger.info("admin socket closed", metadata: ["path": "\(socketPath)"])
+    }
+
+    private static func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
+        ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers([
+                        AvailableConnectionsChannelHandler(maxConnections: mostConnections),
+                        quiescing.makeServerChannelHandler(channel: channel),
+                    ])
+                }
+            }
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+    }
+
+    private typealias Connection = (channel: HTTP1Channel.Value, peer: PeerCredentials?)
+
+    private func accept(_ channel: any Channel) -> EventLoopFuture<Connection> {
+        let peer = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { try? PeerCredentials(of: $0) }
+        return Self.http { _, _, _ in }.setup(channel: channel, logger: logger).map { ($0, peer ?? nil) }
+    }
+
+    private func serve(_ connection: Connection) async {
+        guard let peer = connection.peer else {
+            logger.error("connection without credentials closed")
+            connection.channel.channel.close(promise: nil)
+            return
+        }
+        let session = responder.session(
+            for: Caller(uid: peer.uid, gid: peer.gid, pid: peer.pid, program: peer.program))
+        let http = Self.http { request, writer, _ in try await session.respond(to: request, with: writer) }
+        await http.handle(value: connection.channel, logger: logger)
+    }
+
+    private static func http(_ responder: @escaping HTTPChannelHandler.Responder) -> HTTP1Channel {
+        HTTP1Channel(
+            responder: responder,
+            configuration: .init(
+                additionalChannelHandlers: [RequestDeadline()], idleTimeout: idleTimeout,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 64)))
+    }
+}

@@ -1,0 +1,83 @@
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+import WireAPI
+
+// From what the use cases return to what travels: one initializer a document.
+
+extension MerchantDocument {
+    init(_ view: MerchantView) {
+        let merchant = view.merchant
+        self.init(
+            merchantIdentifier: merchant.identifier.rawValue,
+            merchantIdentifierHash: MerchantIdentifierHash(of: merchant.identifier).hex, name: merchant.name,
+            targetActiveKeyPairs: merchant.targetActiveKeyPairs, activeKeyPairs: view.activeKeyPairs,
+            createdAt: merchant.createdAt.rfc3339)
+    }
+}
+
+extension KeyDocument {
+    init(_ view: KeyView) {
+        let keyPair = view.keyPair
+        self.init(
+            publicKeyHash: keyPair.publicKeyHash.base64, merchantIdentifier: keyPair.merchantIdentifier.rawValue,
+            algorithm: keyPair.algorithm.rawValue, purpose: keyPair.purpose.rawValue, state: keyPair.state.rawValue,
+            origin: keyPair.origin.rawValue, createdAt: keyPair.createdAt.rfc3339,
+            stateSince: keyPair.stateSince.rfc3339, notBefore: view.answering?.notBefore.rfc3339,
+            notAfter: view.answering?.notAfter.rfc3339, revocationReason: keyPair.revocationReason,
+            destroyAfter: keyPair.destroyAfter?.rfc3339, exportedAt: keyPair.exportedAt?.rfc3339,
+            certificates: view.certificates.sorted { ($0.notBefore, $0.storedAt) > ($1.notBefore, $1.storedAt) }
+                .map(CertificateDocument.init),
+            csr: view.certificateSigningRequest.map { PEM.encode($0, label: "CERTIFICATE REQUEST") })
+    }
+}
+
+extension CertificateDocument {
+    init(_ certificate: StoredCertificate) {
+        self.init(
+            fingerprint: Hex.encode(certificate.fingerprint), serialNumber: certificate.serialNumber,
+            subject: certificate.subject, issuer: certificate.issuer, notBefore: certificate.notBefore.rfc3339,
+            notAfter: certificate.notAfter.rfc3339, issuerVerified: certificate.issuerVerified,
+            storedAt: certificate.storedAt.rfc3339, certificate: PEM.encode(certificate.der, label: "CERTIFICATE"))
+    }
+}
+
+extension KeyMoveDocument {
+    init(_ moves: KeyMoves) {
+        self.init(
+            dryRun: moves.dryRun,
+            moves: moves.moves.map {
+                Move(publicKeyHash: $0.publicKeyHash.base64, from: $0.from.rawValue, to: $0.to.rawValue)
+            }, warnings: moves.warnings, key: KeyDocument(moves.key))
+    }
+}
+
+extension StatusDocument {
+    init(_ status: Status, version: String, startedAt: Timestamp) {
+        self.init(
+            version: version, environment: status.environment.rawValue, time: status.at.rfc3339,
+            startedAt: startedAt.rfc3339, merchants: status.counts.merchants,
+            merchantsBelowTarget: status.counts.merchantsBelowTarget,
+            keyPairs: Dictionary(
+                uniqueKeysWithValues: KeyState.allCases.map { ($0.rawValue, status.counts.keyPairs[$0] ?? 0) }),
+            certificates: status.counts.certificates, auditRecords: status.counts.auditRecords,
+            findings: status.findings.map {
+                Finding(
+                    severity: $0.severity.rawValue, code: $0.code.rawValue, detail: $0.detail,
+                    merchantIdentifier: $0.merchantIdentifier?.rawValue, publicKeyHash: $0.publicKeyHash?.base64)
+            })
+    }
+}
+
+extension AuditRecordDocument {
+    init(_ record: AuditRecord) {
+        let entry = record.entry
+        self.init(
+            sequence: record.sequence, at: entry.at.rfc3339, deed: entry.deed.rawValue,
+            caller: CallerDocument(
+                uid: entry.caller.uid, gid: entry.caller.gid, pid: entry.caller.pid, program: entry.caller.program),
+            merchantIdentifier: entry.merchantIdentifier?.rawValue, publicKeyHash: entry.publicKeyHash?.base64,
+            before: entry.before, after: entry.after, reason: entry.reason, requestId: entry.requestId,
+            hash: Hex.encode(record.hash), previousHash: Hex.encode(record.previousHash))
+    }
+}

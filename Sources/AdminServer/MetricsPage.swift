@@ -1,0 +1,77 @@
+import Glibc
+import MerchantCore
+import Vocabulary
+
+/// `GET /metrics`, in Prometheus' text format 0.0.4.
+struct MetricsPage {
+    let counts: StoreCounts
+    /// Of the active key pairs' certificates; may have passed.
+    let soonestEnd: Timestamp?
+    let requests: [RequestCounter.Label: Int]
+    let version: String
+    let startedAt: Timestamp
+    let residentBytes: Int?
+
+    var text: String {
+        var page = ""
+        func metric(_ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: String)]) {
+            guard !samples.isEmpty else { return }
+            page += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+            for sample in samples { page += "\(name)\(sample.labels) \(sample.value)\n" }
+        }
+        func gauge(_ name: String, _ help: String, _ value: Int?) {
+            metric(name, "gauge", help, value.map { [("", String($0))] } ?? [])
+        }
+        metric(
+            "merchantkeyd_build_info", "gauge", "The daemon's version.",
+            [("{version=\"\(Self.escape(version))\"}", "1")])
+        gauge("merchantkeyd_merchants", "Merchants that were not removed.", counts.merchants)
+        gauge(
+            "merchantkeyd_merchants_below_target", "Merchants with fewer active key pairs than their target.",
+            counts.merchantsBelowTarget)
+        metric(
+            "merchantkeyd_key_pairs", "gauge", "Key pairs by state.",
+            KeyState.allCases.map { ("{state=\"\($0.rawValue)\"}", String(counts.keyPairs[$0] ?? 0)) })
+        gauge("merchantkeyd_certificates", "Certificates stored.", counts.certificates)
+        gauge(
+            "merchantkeyd_active_key_pairs_with_ended_certificate",
+            "Active key pairs whose every certificate has ended.", counts.activeWithEndedCertificate)
+        gauge(
+            "merchantkeyd_certificate_soonest_end_timestamp_seconds",
+            "When the first certificate of an active key pair ends.",
+            soonestEnd.map { Int($0.millisecondsSince1970 / 1000) })
+        gauge("merchantkeyd_audit_records", "Records in the audit chain.", counts.auditRecords)
+        metric(
+            "merchantkeyd_admin_requests_total", "counter", "Requests answered on the admin socket.",
+            requests.sorted { $0.key < $1.key }.map { label, count in
+                (
+                    "{method=\"\(label.method)\",route=\"\(label.route)\",status=\"\(label.status)\"}", String(count)
+                )
+            })
+        gauge(
+            "process_start_time_seconds", "When the daemon started.", Int(startedAt.millisecondsSince1970 / 1000))
+        gauge("process_resident_memory_bytes", "Memory in use.", residentBytes)
+        return page
+    }
+
+    private static func escape(_ value: String) -> String {
+        value.flatMap { $0 == "\\" || $0 == "\"" ? ["\\", $0] : $0 == "\n" ? ["\\", "n"] : [$0] }.map(String.init)
+            .joined()
+    }
+}
+
+/// What proc(5) says of this process.
+enum ProcessMemory {
+    /// The second number of /proc/self/statm, in pages; nil where it cannot be read.
+    static func residentBytes() -> Int? {
+        let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { return nil }
+        let numbers = String(decoding: buffer[..<count], as: UTF8.self).split(separator: " ")
+        guard numbers.count > 1, let pages = Int(numbers[1]) else { return nil }
+        return pages * sysconf(CInt(_SC_PAGESIZE))
+    }
+}

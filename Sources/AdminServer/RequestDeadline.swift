@@ -1,0 +1,38 @@
+import NIOCore
+import NIOHTTPTypes
+
+/// Closes a connection whose request is still not whole some time after its head came: a sender that drips bytes holds no
+/// place for long. One that sends no head at all is closed by the idle timeout.
+final class RequestDeadline: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+
+    private let limit: TimeAmount
+    private var deadline: Scheduled<Void>?
+
+    init(limit: TimeAmount = .seconds(30)) { self.limit = limit }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head:
+            deadline?.cancel()
+            let channel = context.channel
+            deadline = context.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
+        case .body: break
+        case .end: cancel()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        cancel()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { cancel() }
+
+    private func cancel() {
+        deadline?.cancel()
+        deadline = nil
+    }
+}

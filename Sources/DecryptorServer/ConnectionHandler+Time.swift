@@ -1,0 +1,68 @@
+import NIOCore
+
+extension ConnectionHandler {
+    /// What a connection waits for in time. At most one timer each, so that a busy connection schedules nothing.
+    struct Clock {
+        private var lastTouched = NIODeadline.now()
+        private var idleness: Scheduled<Void>?
+        private var arrival: Scheduled<Void>?
+        private var lingering: Scheduled<Void>?
+
+        mutating func touch() { lastTouched = .now() }
+
+        mutating func requestArrived() {
+            guard arrival != nil else { return }
+            arrival?.cancel()
+            arrival = nil
+        }
+
+        /// Closes in any case after so long.
+        mutating func linger(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+            requestArrived()
+            idleness?.cancel()
+            guard lingering == nil else { return }
+            lingering = context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
+        }
+
+        mutating func cancel() {
+            idleness?.cancel()
+            arrival?.cancel()
+            lingering?.cancel()
+        }
+
+        fileprivate func isIdle(for time: TimeAmount) -> Bool { lastTouched + time <= .now() }
+        fileprivate func idleDeadline(_ time: TimeAmount) -> NIODeadline { lastTouched + time }
+        fileprivate var awaitsArrival: Bool { arrival != nil }
+        fileprivate mutating func setIdleness(_ timer: Scheduled<Void>) { idleness = timer }
+        fileprivate mutating func setArrival(_ timer: Scheduled<Void>?) { arrival = timer }
+    }
+
+    /// Closes the connection once it has been silent for the idle time and is owed nothing.
+    func watchIdleness(_ context: ChannelHandlerContext) {
+        let time = environment.limits.idleTime
+        let deadline = queue.isEmpty ? clock.idleDeadline(time) : .now() + time
+        clock.setIdleness(
+            context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+                if self.queue.isEmpty, self.clock.isIdle(for: time) {
+                    context.close(promise: nil)
+                } else {
+                    self.watchIdleness(context)
+                }
+            })
+    }
+
+    /// Refuses a request that has begun and does not end.
+    func watchArrival(_ context: ChannelHandlerContext) {
+        guard !clock.awaitsArrival else { return }
+        clock.setArrival(
+            context.eventLoop.assumeIsolated().scheduleTask(in: environment.limits.requestTime) {
+                self.clock.setArrival(nil)
+                if self.isReadingWithheld {
+                    // It is we who do not read.
+                    self.watchArrival(context)
+                } else {
+                    self.refuse(HTTPRefusal.requestTooSlow)
+                }
+            })
+    }
+}

@@ -1,0 +1,111 @@
+import MerchantCore
+import MerchantOperations
+import PaymentToken
+import StrictJSON
+import Vocabulary
+
+/// `POST /v1/payment-tokens/decrypt`.
+struct DecryptTokenRequest: Sendable {
+    let token: ApplePayToken
+    let expectations: TokenExpectations
+    let verifies: Bool
+    /// When the token arrived, where it is not now.
+    let receivedAt: Timestamp?
+    let claims: Bool
+
+    /// Unknown fields are refused but for those inside the token, where Apple adds some.
+    ///
+    /// - Throws: ``JSONFault``, ``PaymentTokenError`` for the token itself, or ``MerchantError`` `malformed`.
+    init(_ fields: JSONFields) throws {
+        var fields = fields
+        let paymentData = try fields.requiredFields("paymentData")
+        let expected = try fields.requiredFields("expected")
+        verifies = try fields.bool("verify") ?? true
+        receivedAt = try Self.moment(&fields, "receivedAt")
+        claims = try fields.bool("claim") ?? false
+        try fields.refuseUnknown()
+        expectations = try TokenExpectations(expected)
+        guard !claims || (verifies && receivedAt == nil) else {
+            throw JSONFault("found 'claim' with 'verify' false or a 'receivedAt', which never claim, expected it alone")
+        }
+        token = try ApplePayToken(paymentData)
+    }
+
+    static func moment(_ fields: inout JSONFields, _ name: String) throws(JSONFault) -> Timestamp? {
+        guard let text = try fields.string(name) else { return nil }
+        guard let moment = Timestamp(rfc3339: text) else {
+            throw JSONFault("'\(name)' is not a time, expected RFC 3339, such as 2026-11-21T04:53:15Z")
+        }
+        return moment
+    }
+}
+
+/// `POST /v1/payment-tokens/verify`.
+struct VerifyTokenRequest: Sendable {
+    let token: ApplePayToken
+    let receivedAt: Timestamp?
+
+    init(_ fields: JSONFields) throws {
+        var fields = fields
+        let paymentData = try fields.requiredFields("paymentData")
+        receivedAt = try DecryptTokenRequest.moment(&fields, "receivedAt")
+        try fields.refuseUnknown()
+        token = try ApplePayToken(paymentData)
+    }
+}
+
+extension TokenExpectations {
+    /// The most an amount may have; its digits are compared as they are.
+    private static let amountDigits = 1...18
+
+    fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+        var fields = fields
+        let merchant = try Self.merchant(&fields)
+        let currencyCode = try fields.string("currencyCode")
+        let transactionAmount = try Self.amount(&fields)
+        let applicationData = try Self.applicationData(&fields)
+        try fields.refuseUnknown()
+        if let currencyCode, !Self.isDigits(currencyCode, 3...3) {
+            throw JSONFault("'expected.currencyCode' is not ISO 4217 numeric, expected three digits")
+        }
+        self.init(
+            merchant: merchant, currencyCode: currencyCode, transactionAmount: transactionAmount,
+            applicationData: applicationData)
+    }
+
+    private static func merchant(_ fields: inout JSONFields) throws(JSONFault) -> ExpectedMerchant {
+        let text = try fields.requiredString("merchantIdentifier")
+        if text == "any" { return .any }
+        guard let identifier = MerchantIdentifier(text) else {
+            throw JSONFault(
+                "'expected.merchantIdentifier' is not such an identifier, \(MerchantIdentifier.expectation), or 'any'")
+        }
+        return .only(identifier)
+    }
+
+    private static func amount(_ fields: inout JSONFields) throws(JSONFault) -> String? {
+        let digits: String
+        switch fields.value("transactionAmount") {
+        case .none: return nil
+        case .string(let text), .number(let text): digits = text
+        case .some(let other):
+            throw JSONFault("'expected.transactionAmount' is \(other.kind), expected a string or a number")
+        }
+        guard isDigits(digits, amountDigits) else {
+            throw JSONFault("'expected.transactionAmount' is not in minor units, expected 1 to 18 digits")
+        }
+        return digits
+    }
+
+    private static func applicationData(_ fields: inout JSONFields) throws(JSONFault) -> [UInt8]? {
+        guard let text = try fields.string("applicationData") else { return nil }
+        guard let bytes = Base64.decode(text) else {
+            throw JSONFault("'expected.applicationData' is not Base64, expected the original bytes, padded")
+        }
+        return Array(bytes)
+    }
+
+    private static func isDigits(_ text: String, _ count: ClosedRange<Int>) -> Bool {
+        count.contains(text.utf8.count) && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+}

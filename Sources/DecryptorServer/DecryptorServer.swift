@@ -1,0 +1,143 @@
+package import Glibc
+import LocalSocket
+package import Logging
+package import MerchantCore
+package import MerchantOperations
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ServiceLifecycle
+package import WireAPI
+
+/// REST for decryptors on a Unix socket: resolve a publicKeyHash, restore a symmetric key, decrypt and check a token.
+///
+/// The socket has its mode from its first moment. A caller is who the kernel says it was when it connected, and may do
+/// what the policy grants it. On graceful shutdown nothing new is accepted, what was asked is answered, and it ends.
+package struct DecryptorServer: Service {
+    private let socketPath: String
+    private let socketMode: mode_t
+    private let operations: MerchantOperations
+    private let policy: CallerPolicy
+    private let health: @Sendable () -> HealthDocument
+    private let answers: AnswerCache
+    private let limits: Limits
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - socketPath: replaced if a socket is there.
+    ///   - health: called on an event loop: it must not wait.
+    ///   - answers: told of key changes by the store.
+    package init(
+        socketPath: String, socketMode: mode_t, operations: MerchantOperations, policy: CallerPolicy,
+        health: @escaping @Sendable () -> HealthDocument, answers: AnswerCache, limits: Limits = Limits(),
+        logger: Logger
+    ) {
+        self.socketPath = socketPath
+        self.socketMode = socketMode
+        self.operations = operations
+        self.policy = policy
+        self.health = health
+        self.answers = answers
+        self.limits = limits
+        self.logger = logger
+    }
+
+    /// Serves until graceful shutdown or cancellation.
+    package func run() async throws {
+        let listener = try UnixListener.listen(path: socketPath, mode: socketMode, backlog: Limits.backlog)
+        defer { listener.remove() }
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+        let pool = BlockingPool(threads: max(2, System.coreCount))
+        let (jobs, jobsEnd) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
+        let connections = Connections(bound: limits.connections)
+        let environment = ConnectionHandler.Environment(
+            endpoints: Endpoints(operations: operations, answers: answers, health: health, blockingPool: pool),
+            problems: Problems(logger: logger),
+            work: OffLoopWork(bound: limits.waitingRequests, pool: pool, jobs: jobsEnd), limits: limits)
+        let server = try await bootstrap(loops, connections, environment).withBoundSocket(listener.descriptor).get()
+        logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])
+        await withDiscardingTaskGroup { tasks in
+            tasks.addTask {
+                // Thrown where the service is cancelled: the end is the same.
+                try? await gracefulShutdown()
+                await drain(server, connections)
+                jobsEnd.finish()
+            }
+            for await job in jobs { tasks.addTask { await job() } }
+        }
+        try await loops.shutdownGracefully()
+        try await pool.shutDown()
+        logger.info("decryptor socket closed", metadata: ["path": "\(socketPath)"])
+    }
+
+    private func bootstrap(
+        _ loops: MultiThreadedEventLoopGroup, _ connections: Connections, _ environment: ConnectionHandler.Environment
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: loops)
+            // Out of file descriptors, accepting pauses instead of spinning.
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+                }
+            }
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try begin(channel, connections, environment) }
+            }
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(
+                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Limits.readBytes))
+    }
+
+    private func begin(
+        _ channel: any Channel, _ connections: Connections, _ environment: ConnectionHandler.Environment
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        switch connections.admit(channel) {
+        case .dropped: channel.close(promise: nil)
+        case .refused:
+            logger.warning("connection refused", metadata: ["connections": "\(limits.connections)"])
+            let error = MerchantError(
+                .overloaded, "\(limits.connections) connections are open already, expected this one again later")
+            try pipeline.addHandler(
+                RefusalHandler(environment.problems.response(to: error), lingerTime: limits.lingerTime))
+        case .admitted:
+            guard let peer = try peer(of: channel) else { return channel.close(promise: nil) }
+            try pipeline.addHandler(
+                ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits.decoderLimits)))
+            try pipeline.addHandler(ConnectionHandler(environment, peer: peer))
+        }
+    }
+
+    private func peer(of channel: any Channel) throws -> Peer? {
+        try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { descriptor in
+            let credentials = try PeerCredentials(of: descriptor)
+            let caller = Caller(
+                uid: credentials.uid, gid: credentials.gid, pid: credentials.pid, program: credentials.program)
+            return Peer(caller: caller, grants: policy.grants(for: caller))
+        }
+    }
+
+    /// Stops accepting, lets every connection end, and after the drain time ends those that did not.
+    private func drain(_ server: any Channel, _ connections: Connections) async {
+        logger.info("decryptor socket draining")
+        server.close(promise: nil)
+        let open = connections.beginDrain()
+        for channel in open { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
+        let bound = server.eventLoop.scheduleTask(in: limits.drainTime) {
+            for channel in open { channel.close(promise: nil) }
+        }
+        try? await EventLoopFuture.andAllComplete(open.map(\.closeFuture), on: server.eventLoop).get()
+        bound.cancel()
+    }
+}
+
+extension Limits {
+    fileprivate var decoderLimits: NIOHTTPDecoderLimitConfiguration {
+        var configuration = NIOHTTPDecoderLimitConfiguration()
+        configuration.maxHeaderFieldSize = headerFieldBytes
+        configuration.maxHeaderListSize = headerListBytes
+        configuration.maxHeaderFieldCount = headerFields
+        return configuration
+    }
+}

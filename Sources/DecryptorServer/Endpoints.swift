@@ -1,0 +1,62 @@
+import MerchantCore
+import MerchantOperations
+import NIOCore
+import NIOHTTP1
+import StrictJSON
+import Vocabulary
+import WireAPI
+
+/// A request that has arrived whole.
+struct DecryptorRequest: Sendable {
+    let method: HTTPMethod
+    let uri: String
+    let body: ByteBuffer
+}
+
+/// What a request leads to.
+enum Answer: Sendable {
+    /// Known without waiting for anything.
+    case now(Response)
+    /// Waits for the store or computes for long: for a thread that may block.
+    case blocking(@Sendable () throws -> Response)
+    /// Waits for a commit, and is on record under the request's number.
+    case waiting(Request, @Sendable (Request) async throws -> Response)
+}
+
+/// The routes' work: decode, ask the permit, do one use case, encode. Knows nothing of connections.
+struct Endpoints: Sendable {
+    let operations: MerchantOperations
+    let answers: AnswerCache
+    let health: @Sendable () -> HealthDocument
+    let blockingPool: BlockingPool
+
+    /// Does on the event loop what is quick, and says what is to be done for the rest.
+    func answer(_ request: DecryptorRequest, from peer: Peer) throws -> Answer {
+        let target = try RequestTarget(request.method, request.uri) { try peer.require($0.permit) }
+        guard request.method == .POST || request.body.readableBytes == 0 else {
+            throw MerchantError(.malformed, "found a body in a \(request.method.rawValue) request, expected none")
+        }
+        switch target.route.endpoint {
+        case .resolve:
+            return target.includesPrivateKey
+                ? try exportPrivateKey(target, method: request.method, peer) : try resolve(target, peer)
+        case .symmetricKey: return try symmetricKey(target, request.body, peer)
+        case .verifyToken: return verifyToken(request.body, peer)
+        case .decryptToken: return decryptToken(request.body, peer)
+        case .health: return .now(healthResponse())
+        }
+    }
+
+    /// A body as its request, read strictly.
+    static func decode<Body>(
+        _ body: ByteBuffer, _ read: (JSONFields) throws(JSONFault) -> Body
+    ) throws(JSONFault) -> Body {
+        try read(JSONFields(parsing: body.readableBytesView))
+    }
+
+    private func healthResponse() -> Response {
+        let document = health()
+        let body = JSONBytes.encode(document)
+        return Response(document.ready ? .ok : .serviceUnavailable, bodyCapacity: body.count) { $0.writeBytes(body) }
+    }
+}

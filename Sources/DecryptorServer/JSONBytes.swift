@@ -1,0 +1,15 @@
+import FoundationEssentials
+
+/// Documents without secrets as JSON.
+enum JSONBytes {
+    /// Names in order, slashes as they are.
+    static func encode(_ document: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(document))
+        } catch {
+            preconditionFailure("documents of strings, integers and booleans encode: \(error)")
+        }
+    }
+}

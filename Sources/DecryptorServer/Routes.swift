@@ -1,0 +1,45 @@
+import MerchantCore
+import NIOHTTP1
+
+/// What a caller needs before a route is even looked at.
+enum RoutePermit: Hashable, Sendable {
+    case permit(Permit)
+    /// Whichever: the caller is known to the daemon.
+    case any
+}
+
+/// One line of the decryptor's interface.
+struct Route: Sendable {
+    /// What answers.
+    enum Endpoint: CaseIterable, Sendable {
+        case resolve, symmetricKey, verifyToken, decryptToken, health
+    }
+
+    /// `GET` answers `HEAD` too.
+    let method: HTTPMethod
+    let path: String
+    let permit: RoutePermit
+    let endpoint: Endpoint
+    /// Query parameters that the route reads; any other is refused.
+    var parameters: [String] = []
+
+    /// Every route there is: requests are matched by it, and tests list it.
+    static let table: [Route] = [
+        Route(
+            method: .GET, path: "/v1/keys/{publicKeyHash}", permit: .permit(.resolve), endpoint: .resolve,
+            parameters: ["include"]),
+        Route(
+            method: .POST, path: "/v1/keys/{publicKeyHash}/symmetric-key", permit: .permit(.symmetricKey),
+            endpoint: .symmetricKey),
+        Route(
+            method: .POST, path: "/v1/payment-tokens/verify", permit: .permit(.decrypt), endpoint: .verifyToken),
+        Route(
+            method: .POST, path: "/v1/payment-tokens/decrypt", permit: .permit(.decrypt), endpoint: .decryptToken),
+        Route(method: .GET, path: "/v1/health", permit: .any, endpoint: .health),
+    ]
+
+    /// Methods as `Allow` lists them.
+    var allowed: String { method == .GET ? "GET, HEAD" : method.rawValue }
+
+    func answers(_ asked: HTTPMethod) -> Bool { asked == method || (asked == .HEAD && method == .GET) }
+}

@@ -1,0 +1,29 @@
+package import FoundationEssentials
+package import Vocabulary
+package import WireAPI
+
+extension AdminClient {
+    package func status() async throws(ClientError) -> Answer<StatusDocument> {
+        try await connection.fetch(SocketCall(path: Paths.status))
+    }
+
+    /// Live, ready and why not; an answer also where the daemon is not ready.
+    package func health() async throws(ClientError) -> Answer<HealthDocument> {
+        try await connection.fetch(SocketCall(path: Paths.health, alsoAnswering: [503]))
+    }
+
+    /// Newest first.
+    package func auditRecords(
+        merchant: MerchantIdentifier?, key: PublicKeyHash?, most: Int
+    ) async throws(ClientError) -> Listing<AuditRecordDocument> {
+        var query: [(name: String, value: String)] = []
+        if let merchant { query.append(("merchantIdentifier", merchant.rawValue)) }
+        if let key { query.append(("publicKeyHash", key.base64URL)) }
+        return try await list(Paths.audit, query: query, most: most)
+    }
+
+    /// The contract of both sockets, YAML.
+    package func openAPI() async throws(ClientError) -> Data {
+        try await connection.send(SocketCall(path: Paths.openAPI, accept: "application/yaml"))
+    }
+}

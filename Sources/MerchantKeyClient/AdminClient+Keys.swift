@@ -1,0 +1,80 @@
+package import FoundationEssentials
+import NIOHTTP1
+package import Vocabulary
+package import WireAPI
+
+extension AdminClient {
+    /// How a CSR is written.
+    package enum CSREncoding: Sendable {
+        case pem, der
+
+        var mediaType: String {
+            switch self {
+            case .pem: "application/x-pem-file"
+            // RFC 5967.
+            case .der: "application/pkcs10"
+            }
+        }
+    }
+
+    package func generateKey(
+        of merchant: MerchantIdentifier, _ request: GenerateKeyRequest
+    ) async throws(ClientError) -> Answer<KeyDocument> {
+        try await post(Paths.keys(of: merchant), request)
+    }
+
+    package func importKey(
+        to merchant: MerchantIdentifier, _ request: ImportKeyRequest
+    ) async throws(ClientError) -> Answer<KeyDocument> {
+        try await post(Paths.keyImport(to: merchant), request)
+    }
+
+    /// Every key pair of the merchant, oldest first.
+    package func keys(of merchant: MerchantIdentifier) async throws(ClientError) -> Listing<KeyDocument> {
+        try await list(Paths.keys(of: merchant))
+    }
+
+    /// Key pairs whose publicKeyHash begins so, in any of its spellings.
+    package func keys(beginning text: String, most: Int) async throws(ClientError) -> Listing<KeyDocument> {
+        try await list(Paths.keys, query: [("beginning", text)], most: most)
+    }
+
+    package func key(_ hash: PublicKeyHash) async throws(ClientError) -> Answer<KeyDocument> {
+        try await connection.fetch(SocketCall(path: Paths.key(hash)))
+    }
+
+    package func csr(of hash: PublicKeyHash, as encoding: CSREncoding) async throws(ClientError) -> Data {
+        try await connection.send(SocketCall(path: Paths.csr(of: hash), accept: encoding.mediaType))
+    }
+
+    /// - Parameters:
+    ///   - file: PEM or DER, as it was received.
+    ///   - merchant: the merchant whose certificate it must be; nil to find it by the key pair.
+    package func uploadCertificate(
+        _ file: Data, of merchant: MerchantIdentifier?
+    ) async throws(ClientError) -> Answer<KeyDocument> {
+        let path = merchant.map(Paths.certificates(of:)) ?? "/v1/certificates"
+        return try await connection.fetch(SocketCall(method: .POST, path: path, body: .file(file)))
+    }
+
+    package func promote(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Answer<KeyMoveDocument> {
+        try await post(Paths.verb(.promote, hash), MoveKeyRequest(dryRun: dryRun))
+    }
+
+    package func revoke(
+        _ hash: PublicKeyHash, reason: String, dryRun: Bool
+    ) async throws(ClientError) -> Answer<KeyMoveDocument> {
+        try await post(Paths.verb(.revoke, hash), RevokeKeyRequest(reason: reason, dryRun: dryRun))
+    }
+
+    package func restore(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Answer<KeyMoveDocument> {
+        try await post(Paths.verb(.restore, hash), MoveKeyRequest(dryRun: dryRun))
+    }
+
+    /// - Parameter afterSeconds: nil for the daemon's default of 30 days.
+    package func destroy(
+        _ hash: PublicKeyHash, afterSeconds: Int?, dryRun: Bool
+    ) async throws(ClientError) -> Answer<KeyMoveDocument> {
+        try await post(Paths.verb(.destroy, hash), DestroyKeyRequest(afterSeconds: afterSeconds, dryRun: dryRun))
+    }
+}

@@ -1,0 +1,32 @@
+import NIOHTTP1
+package import Vocabulary
+package import WireAPI
+
+extension AdminClient {
+    package func addMerchant(_ request: AddMerchantRequest) async throws(ClientError) -> Answer<MerchantDocument> {
+        try await post(Paths.merchants, request)
+    }
+
+    /// Every merchant, by identifier.
+    package func merchants() async throws(ClientError) -> Listing<MerchantDocument> {
+        try await list(Paths.merchants)
+    }
+
+    package func merchant(_ merchant: MerchantIdentifier) async throws(ClientError) -> Answer<MerchantDocument> {
+        try await connection.fetch(SocketCall(path: Paths.merchant(merchant)))
+    }
+
+    package func changeMerchant(
+        _ merchant: MerchantIdentifier, _ request: ChangeMerchantRequest
+    ) async throws(ClientError) -> Answer<MerchantDocument> {
+        try await connection.fetch(
+            SocketCall(method: .PATCH, path: Paths.merchant(merchant), body: try .encoded(request)))
+    }
+
+    /// - Parameter dryRun: judges whether it could be removed, and leaves it.
+    package func removeMerchant(_ merchant: MerchantIdentifier, dryRun: Bool) async throws(ClientError) {
+        var call = SocketCall(method: .DELETE, path: Paths.merchant(merchant))
+        if dryRun { call.query = [("dryRun", "true")] }
+        _ = try await connection.send(call)
+    }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import NIOHTTP1
+import WireAPI
+
+/// What a process that decrypts payment tokens asks of `merchantkeyd`, over the decryptor's Unix socket.
+///
+/// Safe to share between tasks. Keeps connections: call ``shutdown()`` when done, or use ``with(socketPath:_:)``.
+public final class DecryptorClient: Sendable {
+    let connection: SocketConnection
+
+    /// Opens nothing yet: the first call connects.
+    ///
+    /// - Parameter socketPath: at most 103 bytes.
+    public init(socketPath: String) { connection = SocketConnection(socketPath: socketPath) }
+
+    /// Closes the connections. Calls made afterwards fail.
+    public func shutdown() async { await connection.shutdown() }
+
+    /// Runs `body` with a client that is shut down afterwards, whatever happens.
+    public static func with<Result>(
+        socketPath: String, _ body: (DecryptorClient) async throws -> Result
+    ) async throws -> Result {
+        let client = DecryptorClient(socketPath: socketPath)
+        do {
+            let result = try await body(client)
+            await client.shutdown()
+            return result
+        } catch {
+            await client.shutdown()
+            throw error
+        }
+    }
+
+    /// Which key a token is encrypted to.
+    ///
+    /// - Parameter publicKeyHash: as the token's header carries it.
+    /// - Throws: ``ClientError/refused(_:)`` with `keyNotFound`, `keyRevoked` or `keyDestroyed` where it may not be used.
+    public func resolve(_ publicKeyHash: String) async throws(ClientError) -> ResolvedKey {
+        let answer: Answer<ResolvedKeyDocument> = try await connection.fetch(
+            SocketCall(path: Self.path(of: publicKeyHash)))
+        return ResolvedKey(answer.document)
+    }
+
+    /// Restores the symmetric key of an EC_v1 token.
+    ///
+    /// - Parameters:
+    ///   - publicKeyHash: as the token's header carries it.
+    ///   - ephemeralPublicKey: as the token's header carries it, Base64.
+    /// - Returns: 32 bytes, for AES-256-GCM. Overwrite them after use.
+    public func symmetricKey(
+        of publicKeyHash: String, ephemeralPublicKey: String
+    ) async throws(ClientError) -> [UInt8] {
+        try await symmetricKey(
+            of: publicKeyHash, SymmetricKeyRequest(ephemeralPublicKey: ephemeralPublicKey, wrappedKey: nil))
+    }
+
+    /// Restores the symmetric key of an RSA_v1 token.
+    ///
+    /// - Parameters:
+    ///   - publicKeyHash: as the token's header carries it.
+    ///   - wrappedKey: as the token's header carries it, Base64.
+    /// - Returns: 16 bytes, for AES-128-GCM. Overwrite them after use.
+    public func symmetricKey(of publicKeyHash: String, wrappedKey: String) async throws(ClientError) -> [UInt8] {
+        try await symmetricKey(
+            of: publicKeyHash, SymmetricKeyRequest(ephemeralPublicKey: nil, wrappedKey: wrappedKey))
+    }
+
+    private func symmetricKey(
+        of publicKeyHash: String, _ request: SymmetricKeyRequest
+    ) async throws(ClientError) -> [UInt8] {
+        let answer: Answer<SymmetricKeyDocument> = try await connection.fetch(
+            SocketCall(
+                method: .POST, path: "\(Self.path(of: publicKeyHash))/symmetric-key", body: try .encoded(request)))
+        guard let key = Data(base64Encoded: answer.document.symmetricKey), [16, 32].contains(key.count) else {
+            throw .protocolViolation("found a symmetric key of another length, expected Base64 of 16 or 32 bytes")
+        }
+        return Array(key)
+    }
+
+    /// Encoded, not judged: the daemon says what is wrong with a hash from a stranger's token.
+    private static func path(of publicKeyHash: String) -> String {
+        "\(Paths.keys)/\(PercentEncoding.encode(publicKeyHash))"
+    }
+}

@@ -1,0 +1,109 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import Glibc
+import NIOCore
+import NIOHTTP1
+import WireAPI
+
+/// HTTP/1.1 over one Unix socket, with kept connections. Must be shut down.
+final class SocketConnection: Sendable {
+    /// The largest answer that is read, in bytes.
+    static let largestAnswer = 16 << 20
+    /// How long an answer may take.
+    static let patience: TimeAmount = .seconds(60)
+
+    let socketPath: String
+    private let client: HTTPClient
+
+    init(socketPath: String) {
+        self.socketPath = socketPath
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: .seconds(5), read: Self.patience),
+            // Shorter than the daemon's own idle time, so that no request meets a connection that is just being closed.
+            connectionPool: .init(idleTimeout: .seconds(5)))
+        configuration.httpVersion = .http1Only
+        // A socket that nobody listens on is to be told at once, not after ten seconds of trying.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+    }
+
+    func shutdown() async {
+        // The one error there is says that it was shut down before.
+        try? await client.shutdown()
+    }
+
+    /// - Returns: the body of an answer that is no problem.
+    func send(_ call: SocketCall) async throws(ClientError) -> Data {
+        var request = HTTPClientRequest(url: "http+unix://\(PercentEncoding.encode(socketPath))\(call.uri)")
+        request.method = call.method
+        request.headers.add(name: "Host", value: "localhost")
+        request.headers.add(name: "Accept", value: "\(call.accept), \(Problem.mediaType)")
+        if let key = call.idempotencyKey { request.headers.add(name: "Idempotency-Key", value: key) }
+        if let body = call.body {
+            request.headers.add(name: "Content-Type", value: body.mediaType)
+            request.body = .bytes(ByteBuffer(bytes: body.bytes))
+        }
+        let response: HTTPClientResponse
+        let body: Data
+        do {
+            response = try await client.execute(request, timeout: Self.patience)
+            body = Data(try await response.body.collect(upTo: Self.largestAnswer).readableBytesView)
+        } catch {
+            throw failure(error)
+        }
+        let status = response.status.code
+        if (200..<300).contains(status) || call.alsoAnswering.contains(status) { return body }
+        let mediaType = response.headers.first(name: "Content-Type") ?? "no Content-Type"
+        guard mediaType.lowercased().hasPrefix(Problem.mediaType),
+            let problem = try? JSONDecoder().decode(Problem.self, from: body)
+        else {
+            throw .protocolViolation(
+                "found status \(status) with \(mediaType), expected success or \(Problem.mediaType)")
+        }
+        throw .refused(Refusal(problem))
+    }
+
+    /// - Returns: the answer's document, and its text.
+    func fetch<Document: Decodable & Sendable>(_ call: SocketCall) async throws(ClientError) -> Answer<Document> {
+        let json = try await send(call)
+        do {
+            return Answer(document: try JSONDecoder().decode(Document.self, from: json), json: json)
+        } catch {
+            throw .protocolViolation("found a body that is no \(Document.self), expected one")
+        }
+    }
+
+    private func failure(_ error: any Error) -> ClientError {
+        if error is NIOTooManyBytesError {
+            return .protocolViolation("found an answer of more than \(Self.largestAnswer) bytes")
+        }
+        if error is HTTPParserError { return .protocolViolation("found bytes that are not HTTP") }
+        return .unreachable(socketPath: socketPath, why: why(error))
+    }
+
+    private func why(_ error: any Error) -> String {
+        switch error {
+        case let error as IOError: Self.words(error)
+        case is SocketAddressError: "the path has \(socketPath.utf8.count) bytes, expected at most 103"
+        case let error as HTTPClientError:
+            switch error {
+            case .deadlineExceeded, .readTimeout, .connectTimeout: "no answer in time"
+            case .remoteConnectionClosed:
+                "the connection ended before the answer; what was asked may have been done"
+            case .missingSocketPath: "the path is empty"
+            default: error.description
+            }
+        default: "\(error)"
+        }
+    }
+
+    private static func words(_ error: IOError) -> String {
+        switch error.errnoCode {
+        case ENOENT: "there is no such socket; is merchantkeyd running?"
+        case ECONNREFUSED: "nobody listens on the socket; is merchantkeyd running?"
+        case EACCES, EPERM: "permission denied"
+        default: error.description
+        }
+    }
+}
