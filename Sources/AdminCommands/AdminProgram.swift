@@ -1,0 +1,53 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import MerchantKeyClient
+
+/// `merchantkeyctl`: its arguments in, its exit status out.
+package enum AdminProgram {
+    package static func main() async {
+        let status = await run(Array(CommandLine.arguments.dropFirst()))
+        exit(status.rawValue)
+    }
+
+    static func run(_ arguments: [String]) async -> ExitStatus {
+        var command: any ParsableCommand
+        do {
+            command = try MerchantKeyCtl.parseAsRoot(arguments)
+        } catch {
+            return report(parserError: error)
+        }
+        do {
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            return .done
+        } catch let failure as CommandFailure {
+            return report(failure)
+        } catch let error as ClientError {
+            return report(CommandFailure(error))
+        } catch let verdict as CheckVerdict {
+            return ExitStatus(rawValue: verdict.status) ?? .unreachable
+        } catch {
+            return report(parserError: error)
+        }
+    }
+
+    private static func report(_ failure: CommandFailure) -> ExitStatus {
+        StandardStream.error.write(failure.message.printable(keepingLines: true) + "\n")
+        return failure.status
+    }
+
+    /// Help that was asked for is a result; what the parser refuses is wrong usage.
+    private static func report(parserError error: any Error) -> ExitStatus {
+        let message = MerchantKeyCtl.fullMessage(for: error)
+        guard !MerchantKeyCtl.exitCode(for: error).isSuccess else {
+            if !message.isEmpty { StandardStream.output.write(message + "\n") }
+            return .done
+        }
+        StandardStream.error.write(message.printable(keepingLines: true) + "\n")
+        return MerchantKeyCtl.exitCode(for: error) == .validationFailure ? .wrongUsage : .refused
+    }
+}

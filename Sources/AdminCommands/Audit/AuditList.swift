@@ -1,0 +1,57 @@
+import ArgumentParser
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+struct AuditList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List audit records, newest first.")
+
+    @Option(
+        help: ArgumentHelp("Only of this merchant.", valueName: "id"), transform: MerchantArgument.parse)
+    var merchant: MerchantIdentifier?
+
+    @Option(help: ArgumentHelp("Only of this key.", valueName: "key"), transform: KeyArgument.parse)
+    var key: KeyArgument?
+
+    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    var limit = 100
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit is \(limit), expected 1 or more") }
+    }
+
+    func run() async throws {
+        try await global.withAdmin { admin in
+            let hash = try await key?.resolve(admin)
+            let records = try await admin.auditRecords(merchant: merchant, key: hash, most: limit)
+            try global.printer.show(records, orTable: AuditRecordDocument.table)
+            if records.hasMore { global.printer.remark("there are more records; see --limit") }
+        }
+    }
+}
+
+extension AuditRecordDocument {
+    fileprivate static func table(_ records: [AuditRecordDocument]) -> Block {
+        .table(
+            headings: ["NUMBER", "TIME (UTC)", "DEED", "CALLER", "MERCHANT", "PUBLIC KEY HASH", "CHANGE", "REASON"],
+            rows: records.map {
+                [
+                    Cell("\($0.sequence)"), Cell(time: $0.at), Cell($0.deed),
+                    Cell("uid \($0.caller.uid), \($0.caller.program)"), Cell($0.merchantIdentifier),
+                    Cell($0.publicKeyHash), Cell($0.change), Cell($0.reason),
+                ]
+            })
+    }
+
+    private var change: String? {
+        switch (before, after) {
+        case (nil, nil): nil
+        case (let before?, let after?): "\(before) → \(after)"
+        case (let before?, nil): "\(before) → -"
+        case (nil, let after?): "- → \(after)"
+        }
+    }
+}

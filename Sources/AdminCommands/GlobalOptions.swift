@@ -1,0 +1,49 @@
+import ArgumentParser
+import MerchantKeyClient
+
+/// What every verb takes, before the noun or after the verb.
+struct GlobalOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's admin socket.",
+            discussion:
+                "Default: MERCHANTKEYD_SOCKET, else merchantkeyd/admin.sock under XDG_STATE_HOME or ~/.local/state.",
+            valueName: "path"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("How results are printed: table or json.", valueName: "form"))
+    var output: OutputForm = .table
+
+    /// Where results and remarks go.
+    var printer: Printer { Printer(form: output) }
+
+    func adminSocketPath() throws -> String {
+        try SocketLocation(environment: .ofThisProcess).admin(option: socket)
+    }
+
+    /// Runs `body` with the admin's socket.
+    func withAdmin<Result>(_ body: (AdminClient) async throws -> Result) async throws -> Result {
+        try await AdminClient.with(socketPath: try adminSocketPath(), body)
+    }
+}
+
+/// What verbs about tokens take besides.
+struct DecryptorOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's decryptor socket.", discussion: "Default: decryptor.sock beside the admin socket.",
+            valueName: "path"))
+    var decryptorSocket: String?
+
+    func withDecryptor<Result>(
+        _ global: GlobalOptions, _ body: (DecryptorClient) async throws -> Result
+    ) async throws -> Result {
+        let path = SocketLocation.decryptor(option: decryptorSocket, beside: try global.adminSocketPath())
+        return try await DecryptorClient.with(socketPath: path, body)
+    }
+}
+
+/// How results are printed.
+package enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case table, json
+}

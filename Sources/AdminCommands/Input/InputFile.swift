@@ -1,0 +1,44 @@
+package import FoundationEssentials
+import Glibc
+
+/// A file that a verb reads; `-` is standard input.
+package struct InputFile: Sendable {
+    /// The most that is read of any file.
+    package static let largest = 1 << 20
+
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    package var isStandardInput: Bool { path == "-" }
+
+    /// - Throws: ``CommandFailure`` where it can't be read, or holds nothing or more than ``largest`` bytes.
+    package func read() throws(CommandFailure) -> Data {
+        let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno) }
+        defer { if !isStandardInput { close(descriptor) } }
+        var bytes = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0 {
+                let code = errno
+                if code == EINTR { continue }
+                throw failure(code)
+            }
+            guard count > 0 else { break }
+            bytes.append(contentsOf: buffer[..<count])
+            guard bytes.count <= Self.largest else {
+                throw CommandFailure(.refused, "\(name) holds more than \(Self.largest) bytes, expected at most that")
+            }
+        }
+        guard !bytes.isEmpty else { throw CommandFailure(.refused, "\(name) is empty") }
+        return bytes
+    }
+
+    private var name: String { isStandardInput ? "standard input" : path }
+
+    private func failure(_ code: Int32) -> CommandFailure {
+        CommandFailure(.refused, "can't read \(name): \(String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import MerchantKeyClient
+package import Vocabulary
+import WireAPI
+
+/// A key pair on the command line: its publicKeyHash, or a beginning of it.
+package enum KeyArgument: Hashable, Sendable {
+    case hash(PublicKeyHash)
+    /// In whichever spelling; the daemon knows whether it is ambiguous.
+    case beginning(String)
+
+    package static let shortestBeginning = 4
+    private static let mostMatchesShown = 20
+
+    package static func parse(_ text: String) throws -> KeyArgument {
+        if let hash = PublicKeyHash(anySpelling: text) { return .hash(hash) }
+        guard text.utf8.count >= shortestBeginning else {
+            throw ValidationError(
+                "'\(text)' has \(text.count) characters, expected a publicKeyHash or at least \(shortestBeginning) characters of its beginning"
+            )
+        }
+        guard text.utf8.count < 64, text.utf8.allSatisfy(isDigit) else {
+            throw ValidationError(
+                "'\(text.prefix(100))' is no publicKeyHash, expected Base64, Base64url, 64 hexadecimal digits or a beginning of them"
+            )
+        }
+        return .beginning(text)
+    }
+
+    /// - Throws: ``CommandFailure`` where no key begins so, or more than one does.
+    func resolve(_ admin: AdminClient) async throws -> PublicKeyHash {
+        switch self {
+        case .hash(let hash): return hash
+        case .beginning(let text):
+            let matches = try await admin.keys(beginning: text, most: Self.mostMatchesShown)
+            return try Self.only(matches.items, beginning: text, hasMore: matches.hasMore)
+        }
+    }
+
+    private static func only(
+        _ matches: [KeyDocument], beginning text: String, hasMore: Bool
+    ) throws(CommandFailure) -> PublicKeyHash {
+        guard let first = matches.first else {
+            throw CommandFailure(.refused, "no key's publicKeyHash begins with '\(text)'")
+        }
+        guard matches.count == 1, !hasMore else {
+            let lines = matches.map { "  \($0.publicKeyHash)  \($0.state)  \($0.merchantIdentifier)" }
+            throw CommandFailure(
+                .refused,
+                "'\(text)' is the beginning of more than one publicKeyHash, expected one of:\n"
+                    + lines.joined(separator: "\n") + (hasMore ? "\n  and more" : ""))
+        }
+        guard let hash = PublicKeyHash(anySpelling: first.publicKeyHash) else {
+            throw CommandFailure(ClientError.protocolViolation("found a publicKeyHash that is none"))
+        }
+        return hash
+    }
+
+    /// Of either Base64 alphabet; hexadecimal digits are among them.
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import ArgumentParser
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+struct KeyList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List a merchant's key pairs.")
+
+    @Argument(help: "The merchant's identifier.", transform: MerchantArgument.parse)
+    var merchant: MerchantIdentifier
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdmin { admin in
+            try global.printer.show(try await admin.keys(of: merchant), orTable: KeyDocument.table)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+struct MerchantAdd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a merchant.", discussion: "Repeating it changes nothing.")
+
+    @Argument(help: "merchant.… or platformintegrator.….", transform: MerchantArgument.parse)
+    var id: MerchantIdentifier
+
+    @Option(help: "What people call it.")
+    var name: String?
+
+    @Option(help: ArgumentHelp("How many active key pairs it is meant to have; 2 unless said.", valueName: "n"))
+    var target: Int?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdmin { admin in
+            let answer = try await admin.addMerchant(
+                AddMerchantRequest(merchantIdentifier: id.rawValue, name: name, targetActiveKeyPairs: target))
+            try global.printer.show(answer.json) { answer.document.blocks }
+        }
+    }
+}

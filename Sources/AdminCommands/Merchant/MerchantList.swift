@@ -1,0 +1,15 @@
+import ArgumentParser
+import MerchantKeyClient
+import WireAPI
+
+struct MerchantList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List every merchant.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdmin { admin in
+            try global.printer.show(try await admin.merchants(), orTable: MerchantDocument.table)
+        }
+    }
+}

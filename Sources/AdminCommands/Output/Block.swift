@@ -1,0 +1,59 @@
+/// A piece of a result as people read it: lines of `name  value`, rows under headings, or text.
+package enum Block: Sendable {
+    case record([(name: String, value: Cell?)])
+    case table(headings: [String], rows: [[Cell]])
+    case text(String)
+
+    /// Each line ends with a line feed.
+    package func render(_ style: Style) -> String {
+        switch self {
+        case .record(let fields): Self.record(fields, style)
+        case .table(let headings, let rows): Self.table(headings, rows, style)
+        case .text(let text): text.printable(keepingLines: true) + "\n"
+        }
+    }
+
+    /// Fields without a value are left out.
+    private static func record(_ fields: [(name: String, value: Cell?)], _ style: Style) -> String {
+        let shown = fields.compactMap { field in
+            field.value.map { (name: field.name.printable(keepingLines: false), value: $0) }
+        }
+        let width = shown.map(\.name.count).max() ?? 0
+        return shown.map { "\($0.name.padded(to: width))  \($0.value.rendered(style))\n" }.joined()
+    }
+
+    private static func table(_ headings: [String], _ rows: [[Cell]], _ style: Style) -> String {
+        var widths = headings.map(\.count)
+        for row in rows {
+            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.text.count) }
+        }
+        func line(_ cells: [Cell]) -> String {
+            let padded = cells.enumerated().map { column, cell in
+                // Nothing follows the last column, so that no line ends with blanks.
+                let blanks = column == cells.count - 1 ? 0 : widths[column] - cell.text.count
+                return cell.rendered(style) + String(repeating: " ", count: blanks)
+            }
+            return padded.joined(separator: "  ") + "\n"
+        }
+        return line(headings.map { Cell($0, .heading) }) + rows.map(line).joined()
+    }
+}
+
+/// One value in a table or record.
+package struct Cell: Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+    package let text: String
+    package let tone: Tone
+
+    /// Control characters are replaced: a name or a token's field must not steer a terminal.
+    package init(_ text: String, _ tone: Tone = .plain) {
+        self.text = text.printable(keepingLines: false)
+        self.tone = tone
+    }
+
+    /// `-` for what is absent.
+    package init(_ text: String?) { self.init(text ?? "-") }
+
+    package init(stringLiteral text: String) { self.init(text) }
+
+    func rendered(_ style: Style) -> String { style.paint(text, tone) }
+}

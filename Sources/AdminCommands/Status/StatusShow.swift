@@ -1,0 +1,76 @@
+import ArgumentParser
+import MerchantKeyClient
+import WireAPI
+
+struct StatusShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show how the daemon and its keys are, worst first.")
+
+    @Flag(help: "Print one line and end as monitoring expects: 0 fine, 1 warning, 2 critical, 3 unknown.")
+    var check = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        guard check else {
+            return try await global.withAdmin { admin in
+                let answer = try await admin.status()
+                try global.printer.show(answer.json) { answer.document.blocks }
+            }
+        }
+        let verdict = await verdict()
+        guard verdict.status == 0 else { throw verdict }
+    }
+
+    /// Prints the line, or the document where JSON was asked for.
+    private func verdict() async -> CheckVerdict {
+        do {
+            return try await global.withAdmin { admin in
+                let answer = try await admin.status()
+                let result = StatusCheck(answer.document)
+                try global.printer.show(answer.json) { [.text(result.line)] }
+                return CheckVerdict(status: result.status)
+            }
+        } catch {
+            let why = (error as? CommandFailure)?.message ?? "\(error)"
+            let line = "merchantkeyd UNKNOWN: \(why)"
+            switch global.output {
+            case .table: global.printer.show([.text(line.printable(keepingLines: false))])
+            // There is no document, and a program must not take this line for one.
+            case .json: global.printer.remark(line)
+            }
+            return CheckVerdict(status: 3)
+        }
+    }
+}
+
+extension StatusDocument {
+    fileprivate var blocks: [Block] {
+        let record = Block.record([
+            ("version", Cell(version)),
+            ("environment", Cell(environment)),
+            ("time (UTC)", Cell(time: time)),
+            ("started (UTC)", Cell(time: startedAt)),
+            ("merchants", Cell("\(merchants)")),
+            ("below target", Cell("\(merchantsBelowTarget)", merchantsBelowTarget > 0 ? .warning : .plain)),
+            (
+                "key pairs",
+                Cell(keyPairs.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
+            ),
+            ("certificates", Cell("\(certificates)")),
+            ("audit records", Cell("\(auditRecords)")),
+        ])
+        guard !findings.isEmpty else { return [record] }
+        return [
+            record,
+            .table(
+                headings: ["SEVERITY", "CODE", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
+                rows: findings.map {
+                    [
+                        Cell(severity: $0.severity), Cell($0.code), Cell($0.merchantIdentifier), Cell($0.publicKeyHash),
+                        Cell($0.detail),
+                    ]
+                }),
+        ]
+    }
+}

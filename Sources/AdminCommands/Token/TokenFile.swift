@@ -1,0 +1,47 @@
+import FoundationEssentials
+package import StrictJSON
+
+/// A payment token as people have it: whole, or its `paymentData`.
+package struct TokenFile: Sendable {
+    package let paymentData: JSONObject
+
+    /// - Throws: ``CommandFailure`` for what is no JSON, or holds no `paymentData`.
+    package init(_ bytes: some Collection<UInt8>) throws(CommandFailure) {
+        let value: JSONValue
+        do {
+            value = try JSONParser.parse(bytes, limits: .tokenFile)
+        } catch {
+            throw CommandFailure(.refused, "the payment token can't be read: \(error)")
+        }
+        guard case .object(let outermost) = value else {
+            throw CommandFailure(.refused, "the payment token is \(value.kind), expected an object")
+        }
+        paymentData = try Self.paymentData(in: outermost)
+    }
+
+    static func read(_ path: String) throws(CommandFailure) -> TokenFile { try TokenFile(try InputFile(path).read()) }
+
+    /// As it is sent: the members in their order, the values unchanged.
+    package var json: [UInt8] { Array(JSONText.compact(.object(paymentData)).utf8) }
+
+    /// `{"token": {"paymentData": …}}` is Apple Pay on the Web's payment, `{"paymentData": …}` its token.
+    private static func paymentData(in object: JSONObject) throws(CommandFailure) -> JSONObject {
+        if case .object(let token) = object["token"] { return try paymentData(in: token) }
+        if let inner = object["paymentData"] {
+            guard case .object(let paymentData) = inner else {
+                throw CommandFailure(.refused, "'paymentData' is \(inner.kind), expected an object")
+            }
+            return paymentData
+        }
+        guard object["header"] != nil, object["data"] != nil else {
+            throw CommandFailure(
+                .refused, "found neither 'paymentData' nor its 'header' and 'data', expected a payment token")
+        }
+        return object
+    }
+}
+
+extension JSONLimits {
+    /// A whole token carries names and pictures of cards besides.
+    static let tokenFile = JSONLimits(bytes: InputFile.largest, depth: 32, values: 65_536)
+}

@@ -1,0 +1,132 @@
+import AdminServer
+import DecryptorServer
+import FoundationEssentials
+import Glibc
+import KeyCustody
+package import Logging
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import PaymentToken
+import Schema
+import ServiceLifecycle
+import UnixSignals
+import Vocabulary
+import WireAPI
+
+/// The composition root: the one place that knows every part and puts them together.
+package enum Daemon {
+    /// What `status` and the audit call this program.
+    package static let version = "0.1.0"
+
+    /// Opens everything in order (directory, lock, master key, database, keys, sockets) and serves until SIGTERM or SIGINT.
+    ///
+    /// - Throws: ``SettingsError`` or `MerchantError` saying what was found and what was expected.
+    package static func run(_ settings: Settings, logger: Logger) async throws {
+        for complaint in ProcessHygiene.apply() {
+            logger.warning("process hygiene is incomplete", metadata: ["complaint": "\(complaint)"])
+        }
+        try StateDirectory.prepare(settings.stateDirectory)
+        let lock = try InstanceLock(path: settings.lockPath)
+        let clock = SystemClock()
+        let startedAt = clock.now
+
+        let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
+        let answers = AnswerCache()
+        store.setObservers([custody, answers])
+        let operations = MerchantOperations(
+            repository: store, custodian: custody, clock: clock, environment: settings.environment,
+            tokenRoots: try tokenRoots(settings))
+        let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
+        try await operations.recordStart(as: ourselves, version: version, policy: settings.policy)
+
+        let health: @Sendable () -> HealthDocument = {
+            switch store.health {
+            case .ready: HealthDocument(live: true, ready: true, reasons: [])
+            case .failed(let error): HealthDocument(live: true, ready: false, reasons: [error.detail])
+            }
+        }
+        let decryptorServer = DecryptorServer(
+            socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
+            operations: operations, policy: settings.policy, health: health, answers: answers, logger: logger)
+        let adminServer = AdminServer(
+            socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
+            policy: settings.policy, health: health, version: version, startedAt: startedAt,
+            openAPI: Schema.openAPI, logger: logger)
+        let sweep = DestructionSweep(operations: operations, caller: ourselves, logger: logger)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: sweep), .init(service: decryptorServer), .init(service: adminServer)],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        logger.info(
+            "merchantkeyd starts",
+            metadata: [
+                "version": "\(version)", "environment": "\(settings.environment.rawValue)",
+                "adminSocket": "\(settings.adminSocket.path)", "decryptorSocket": "\(settings.decryptorSocket.path)",
+            ])
+        try await group.run()
+        try store.close()
+        logger.info("merchantkeyd ended")
+        _ = consume lock
+    }
+
+    private static func openKeys(
+        _ settings: Settings, clock: some WallClock, logger: Logger
+    ) throws -> (MerchantStore, KeyCustody) {
+        let masterKey = try masterKey(settings, logger: logger)
+        let issuers = try settings.certificateIssuers.map { paths in
+            // Apple's root completes the chains of Apple's issuing CAs, which is all that most settings name.
+            try CertificateIssuers(
+                reading: try paths.map { try file("trust.certificate-issuers", $0) }
+                    + [TrustRoot.appleRootCAG3.derRepresentation])
+        }
+        let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
+        let custody = KeyCustody(
+            keyring: try Keyring(opening: store, with: masterKey, at: clock.now), certificateIssuers: issuers
+        ) { hash in
+            try store.readNow { reading in
+                guard let keyPair = try reading.keyPair(hash) else { return nil }
+                // A destroyed key has no sealed bytes left; its state says so.
+                let sealed = try reading.sealedPrivateKey(of: hash)
+                return SealedKeyPair(
+                    keyPair: keyPair,
+                    sealedPrivateKey: sealed ?? SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: []))
+            }
+        }
+        return (store, custody)
+    }
+
+    /// Made only where there is no database yet: a database without its master key would be sealed for good by a new one.
+    private static func masterKey(_ settings: Settings, logger: Logger) throws -> MasterKey {
+        let path = settings.masterKeyFile
+        guard access(path, F_OK) != 0 else { return try MasterKey.load(from: path) }
+        guard access(settings.databasePath, F_OK) != 0 else {
+            throw SettingsError(
+                "the database \(settings.databasePath) is here but its master key is not: expected the file \(path); put it back from where it was saved"
+            )
+        }
+        let key = try MasterKey.create(at: path)
+        logger.notice("a new master key was made: save it elsewhere now", metadata: ["path": "\(path)"])
+        if path.hasPrefix(settings.stateDirectory) {
+            logger.warning(
+                "the master key lies beside its database, where it protects little", metadata: ["path": "\(path)"])
+        }
+        return key
+    }
+
+    private static func tokenRoots(_ settings: Settings) throws -> [TrustRoot]? {
+        guard !settings.tokenRoots.isEmpty else { return nil }
+        return try settings.tokenRoots.flatMap { path in
+            let text = String(decoding: try file("trust.token-roots", path), as: UTF8.self)
+            do { return try TrustRoot.reading(pem: text) } catch {
+                throw SettingsError("'trust.token-roots' names \(path): \(error)")
+            }
+        }
+    }
+
+    private static func file(_ setting: String, _ path: String) throws -> [UInt8] {
+        do { return Array(try Data(contentsOf: URL(filePath: path))) } catch {
+            throw SettingsError("'\(setting)' names \(path), which cannot be read: \(error)")
+        }
+    }
+}

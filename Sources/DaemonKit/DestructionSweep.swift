@@ -1,0 +1,28 @@
+import Logging
+import MerchantCore
+import MerchantOperations
+import ServiceLifecycle
+
+/// Destroys revoked private keys whose waiting period is over, once a minute.
+struct DestructionSweep: Service {
+    static let interval = Duration.seconds(60)
+
+    let operations: MerchantOperations
+    let caller: Caller
+    let logger: Logger
+
+    func run() async throws {
+        // A daemon that stops cancels the wait; what is due then is due at the next start.
+        try? await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    let count = try await operations.destroyDueKeyPairs(as: caller)
+                    if count > 0 { logger.notice("private keys destroyed", metadata: ["count": "\(count)"]) }
+                } catch {
+                    logger.error("destruction of due private keys failed", metadata: ["error": "\(error)"])
+                }
+                try await Task.sleep(for: Self.interval)
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import FoundationEssentials
+import Yams
+
+/// The YAML file, flattened to dotted names: `callers[0].uid` is `callers.0.uid`.
+///
+/// Every name in it has to be a setting's: a misspelt setting is refused, not ignored.
+struct SettingsFile {
+    /// The most a file may hold, in bytes.
+    static let largest = 1_048_576
+
+    private(set) var texts: [String: String] = [:]
+    private(set) var lists: [String: [String]] = [:]
+    private(set) var callers = 0
+
+    private let path: String
+
+    init(readingFrom path: String) throws {
+        self.path = path
+        let data: Data
+        do { data = try Data(contentsOf: URL(filePath: path)) } catch {
+            throw SettingsError("the configuration file \(path) cannot be read: \(error)")
+        }
+        guard data.count <= Self.largest, let text = String(validating: data, as: UTF8.self) else {
+            throw SettingsError(
+                "the configuration file \(path) has \(data.count) bytes, expected UTF-8 of at most \(Self.largest)")
+        }
+        let node: Node?
+        do { node = try Yams.compose(yaml: text) } catch {
+            throw SettingsError("the configuration file \(path) is not YAML: \(error)")
+        }
+        if let node, node.null == nil { try flatten(node, at: "") }
+    }
+
+    private mutating func flatten(_ node: Node, at name: String) throws {
+        switch node {
+        case .mapping(let mapping):
+            for (key, value) in mapping {
+                guard let key = key.string else { throw SettingsError("\(path): a name under '\(name)' is not text") }
+                try flatten(value, at: name.isEmpty ? key : "\(name).\(key)")
+            }
+        case .sequence(let items) where name == "callers":
+            callers = items.count
+            for (index, item) in items.enumerated() { try flatten(item, at: "callers.\(index)") }
+        case .sequence(let items):
+            try judge(name, isList: true)
+            lists[name] = try items.map { item in
+                guard let text = item.scalar?.string else {
+                    throw SettingsError("\(path): '\(name)' holds something other than text, expected a list of texts")
+                }
+                return text
+            }
+        case .scalar(let scalar):
+            guard node.null == nil || scalar.style != .plain else { return }
+            if SettingNames.isList(name) {
+                lists[name] = [scalar.string]
+            } else {
+                try judge(name, isList: false)
+                texts[name] = scalar.string
+            }
+        case .alias: throw SettingsError("\(path): '\(name)' is a YAML alias, expected a value")
+        }
+    }
+
+    private func judge(_ name: String, isList: Bool) throws {
+        guard SettingNames.isKnown(name) else {
+            throw SettingsError("\(path): unknown setting '\(name)'; etc/merchantkeyd.yaml lists every setting")
+        }
+        guard SettingNames.isList(name) == isList else {
+            throw SettingsError(
+                "\(path): '\(name)' is \(isList ? "a list" : "one value"), expected \(isList ? "one value" : "a list")")
+        }
+    }
+}
+
+/// The names of all settings.
+enum SettingNames {
+    static let texts = [
+        "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
+        "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
+    ]
+    static let lists = ["trust.token-roots", "trust.certificate-issuers"]
+    static let callerTexts = ["uid", "gid"]
+    static let callerLists = ["permits", "merchants"]
+
+    static func isKnown(_ name: String) -> Bool {
+        texts.contains(name) || lists.contains(name)
+            || callerField(name).map { (callerTexts + callerLists).contains($0) } ?? false
+    }
+
+    static func isList(_ name: String) -> Bool {
+        lists.contains(name) || callerField(name).map(callerLists.contains) ?? false
+    }
+
+    private static func callerField(_ name: String) -> String? {
+        let parts = name.split(separator: ".")
+        guard parts.count == 3, parts[0] == "callers", Int(parts[1]) != nil else { return nil }
+        return String(parts[2])
+    }
+}

@@ -1,0 +1,109 @@
+import FoundationEssentials
+import SwiftASN1
+import Vocabulary
+import X509
+
+/// What a certificate of the sandbox says, but for the key it certifies and the key that signs it.
+///
+/// Left out on purpose: authority information access and CRL distribution points. Behind the sandbox there is no such
+/// service, and a test certificate must never send anybody to Apple's.
+struct CertificateTemplate {
+    /// What the certificate may be used for.
+    enum Role {
+        case authority(marker: ASN1ObjectIdentifier?)
+        case tokenSigner
+        case paymentProcessing(MerchantIdentifier)
+        case identity(MerchantIdentifier)
+    }
+
+    let subject: DistinguishedName
+    let role: Role
+    let notBefore: Timestamp
+    let notAfter: Timestamp
+
+    static func authority(
+        _ commonName: String, marker: ASN1ObjectIdentifier?, from notBefore: Timestamp, years: Int
+    ) throws -> CertificateTemplate {
+        CertificateTemplate(
+            subject: try SandboxName.authority(commonName), role: .authority(marker: marker), notBefore: notBefore,
+            notAfter: notBefore.adding(.seconds(years * 365 * 86_400)))
+    }
+
+    static func tokenSigner(
+        _ commonName: String, from notBefore: Timestamp, years: Int
+    ) throws -> CertificateTemplate {
+        CertificateTemplate(
+            subject: try SandboxName.tokenSigner(commonName), role: .tokenSigner, notBefore: notBefore,
+            notAfter: notBefore.adding(.seconds(years * 365 * 86_400)))
+    }
+
+    func signed(
+        publicKey: Certificate.PublicKey, issuer: DistinguishedName, issuerKey: Certificate.PrivateKey,
+        algorithm: Certificate.SignatureAlgorithm
+    ) throws -> Certificate {
+        try Certificate(
+            version: .v3, serialNumber: Self.randomSerialNumber(), publicKey: publicKey,
+            notValidBefore: notBefore.wholeSecond, notValidAfter: notAfter.wholeSecond, issuer: issuer,
+            subject: subject,
+            signatureAlgorithm: algorithm,
+            extensions: extensions(publicKey: publicKey, issuerKey: issuerKey.publicKey), issuerPrivateKey: issuerKey)
+    }
+
+    /// In the order in which Apple's certificates carry them.
+    private func extensions(
+        publicKey: Certificate.PublicKey, issuerKey: Certificate.PublicKey
+    ) throws -> Certificate.Extensions {
+        var list = Certificate.Extensions()
+        try list.append(.init(basicConstraints, critical: true))
+        if publicKey != issuerKey {
+            let identifier = SubjectKeyIdentifier(hash: issuerKey).keyIdentifier
+            try list.append(.init(AuthorityKeyIdentifier(keyIdentifier: identifier), critical: false))
+        }
+        if case .authority = role {} else { try list.append(AppleExtension.policies()) }
+        if case .identity = role { try list.append(.init(ExtendedKeyUsage([.clientAuth]), critical: false)) }
+        try list.append(.init(SubjectKeyIdentifier(hash: publicKey), critical: false))
+        try list.append(.init(keyUsage, critical: true))
+        for mark in try marks { try list.append(mark) }
+        return list
+    }
+
+    private var basicConstraints: BasicConstraints {
+        if case .authority = role { .isCertificateAuthority(maxPathLength: nil) } else { .notCertificateAuthority }
+    }
+
+    private var keyUsage: KeyUsage {
+        switch role {
+        case .authority: KeyUsage(keyCertSign: true, cRLSign: true)
+        case .tokenSigner, .identity: KeyUsage(digitalSignature: true)
+        case .paymentProcessing: KeyUsage(keyEncipherment: true, keyAgreement: true)
+        }
+    }
+
+    private var marks: [Certificate.Extension] {
+        get throws {
+            switch role {
+            case .authority(let marker): marker.map { [AppleExtension.marker($0)] } ?? []
+            case .tokenSigner: [AppleExtension.marker(AppleExtension.tokenSigner)]
+            case .paymentProcessing(let merchant): [try AppleExtension.merchantHash(of: merchant)]
+            case .identity(let merchant):
+                [
+                    try AppleExtension.merchantHash(of: merchant),
+                    AppleExtension.marker(AppleExtension.merchantIdentity),
+                ]
+            }
+        }
+    }
+
+    /// Eight bytes, as Apple's; positive and without a leading zero byte, so that they are already DER.
+    private static func randomSerialNumber() -> Certificate.SerialNumber {
+        Certificate.SerialNumber(UInt64.random(in: 1 << 62..<1 << 63))
+    }
+}
+
+extension Timestamp {
+    /// The second this moment lies in. swift-certificates rounds to the nearest one, and a certificate that begins now
+    /// would every other time not be valid yet.
+    fileprivate var wholeSecond: Date {
+        Date(timeIntervalSince1970: (Double(millisecondsSince1970) / 1000).rounded(.down))
+    }
+}

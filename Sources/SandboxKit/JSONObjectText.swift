@@ -1,0 +1,29 @@
+/// Writes a JSON object with its members in the order given, without blanks: as Apple's servers do.
+struct JSONObjectText {
+    private var members: [String] = []
+
+    var text: String { "{\(members.joined(separator: ","))}" }
+
+    mutating func string(_ name: String, _ value: String) {
+        literal(name, Self.quoted(value))
+    }
+
+    /// A number, an object or an array, already spelled.
+    mutating func literal(_ name: String, _ json: String) {
+        members.append("\(Self.quoted(name)):\(json)")
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\u{0}"..<"\u{20}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

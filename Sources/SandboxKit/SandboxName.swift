@@ -1,0 +1,45 @@
+import SwiftASN1
+import Vocabulary
+import X509
+
+/// The distinguished names of the sandbox, built as Apple builds its own: same attributes, same order, same string
+/// types; but each says that it is not Apple's.
+enum SandboxName {
+    static func authority(_ commonName: String) throws -> DistinguishedName {
+        try name(commonName: commonName, unit: "Sandbox Certification Authority")
+    }
+
+    static func tokenSigner(_ commonName: String) throws -> DistinguishedName {
+        try name(commonName: commonName, unit: "iOS Systems")
+    }
+
+    /// The subject comes from the account at Apple, never from the CSR; here the account is made up.
+    static func merchant(_ merchant: MerchantIdentifier, purpose: KeyPurpose) throws -> DistinguishedName {
+        let title =
+            switch purpose {
+            case .paymentProcessing: "Apple Pay Payment Processing"
+            case .identity: "Apple Pay Merchant Identity"
+            }
+        let userIdentifier = RelativeDistinguishedName.Attribute(
+            type: [0, 9, 2342, 19_200_300, 100, 1, 1], utf8String: merchant.rawValue)
+        let rest = try attributes(
+            commonName: "\(title):\(merchant.rawValue)", unit: "SANDBOX001", organization: "Sandbox Merchant")
+        return try DistinguishedName([userIdentifier] + rest)
+    }
+
+    private static func name(commonName: String, unit: String) throws -> DistinguishedName {
+        try DistinguishedName(
+            attributes(commonName: commonName, unit: unit, organization: "merchantkeyd sandbox (not Apple Inc.)"))
+    }
+
+    private static func attributes(
+        commonName: String, unit: String, organization: String
+    ) throws -> [RelativeDistinguishedName.Attribute] {
+        [
+            .init(type: .RDNAttributeType.commonName, utf8String: commonName),
+            .init(type: .RDNAttributeType.organizationalUnitName, utf8String: unit),
+            .init(type: .RDNAttributeType.organizationName, utf8String: organization),
+            try .init(type: .RDNAttributeType.countryName, printableString: "US"),
+        ]
+    }
+}

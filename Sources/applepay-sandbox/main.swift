@@ -1,0 +1,4 @@
+import Glibc
+import SandboxKit
+
+exit(SandboxProgram.run(Array(CommandLine.arguments.dropFirst())))

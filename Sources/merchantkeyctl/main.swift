@@ -1,0 +1,3 @@
+import AdminCommands
+
+await AdminProgram.main()

@@ -1,0 +1,3 @@
+import DaemonKit
+
+await DaemonProgram.start()

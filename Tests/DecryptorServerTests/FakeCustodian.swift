@@ -1,0 +1,66 @@
+import Crypto
+import Dispatch
+import MerchantCore
+import PaymentToken
+import Secrets
+import Synchronization
+import Vocabulary
+
+/// Holds a door shut until it is opened, for everybody at once.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func pass() {
+        semaphore.wait()
+        semaphore.signal()
+    }
+
+    func open() { semaphore.signal() }
+}
+
+/// Real P-256 keys in memory; its RSA answers with the first 16 bytes it is given, once its gate is open.
+final class FakeCustodian: KeyCustodian {
+    struct NotNeeded: Error {}
+
+    private let keys = Mutex<[PublicKeyHash: (P256.KeyAgreement.PrivateKey, MerchantIdentifier)]>([:])
+    let rsaGate = Mutex<Gate?>(nil)
+
+    func add(_ key: P256.KeyAgreement.PrivateKey, of merchant: MerchantIdentifier) -> PublicKeyHash {
+        let hash = PublicKeyHash(of: key.publicKey.derRepresentation)
+        keys.withLock { $0[hash] = (key, merchant) }
+        return hash
+    }
+
+    func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
+        switch material {
+        case .wrappedKey(let bytes):
+            rsaGate.withLock { $0 }?.pass()
+            return SecretBytes(copying: bytes.prefix(16))
+        case .ephemeralPublicKey(let der):
+            guard let (key, merchant) = keys.withLock({ $0[hash] }) else {
+                throw MerchantError(.keyNotFound, "there is no such key")
+            }
+            guard let other = try? P256.KeyAgreement.PublicKey(derRepresentation: der) else {
+                throw MerchantError(.malformed, "the ephemeralPublicKey is not on the curve")
+            }
+            let derived = try SymmetricKeyDerivation.symmetricKey(
+                sharedSecret: key.sharedSecretFromKeyAgreement(with: other), merchantIdentifier: merchant.rawValue)
+            return SecretBytes(copying: derived.withUnsafeBytes { Array($0) })
+        }
+    }
+
+    func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes {
+        guard let (key, _) = keys.withLock({ $0[hash] }) else { throw NotNeeded() }
+        return SecretBytes(copying: Array((key.pemRepresentation + "\n").utf8))
+    }
+
+    func generateKeyPair(
+        algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair { throw NotNeeded() }
+    func importKeyPair(
+        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair { throw NotNeeded() }
+    func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { throw NotNeeded() }
+    func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding { .notConfigured }
+}

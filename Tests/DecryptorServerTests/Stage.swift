@@ -1,0 +1,149 @@
+import Crypto
+import FoundationEssentials
+import Glibc
+import Logging
+import MerchantCore
+import MerchantOperations
+import NIOPosix
+import PaymentToken
+import ServiceLifecycle
+import Synchronization
+import Vocabulary
+import WireAPI
+
+@testable import DecryptorServer
+
+/// A decryptor's socket in a directory of its own, with a store and a custodian in memory.
+final class Stage: Sendable {
+    static let merchant = identifier("merchant.com.example.shop")
+    static let otherMerchant = identifier("merchant.com.example.other")
+
+    let store = FakeStore()
+    let custodian = FakeCustodian()
+    let clock = HandClock()
+    let answers = AnswerCache()
+    let isReady = Mutex(true)
+    let socketPath: String
+    private let directory: String
+    /// Clients block; they must not block the threads that the server's tasks run on.
+    private static let threads = {
+        let pool = NIOThreadPool(numberOfThreads: 16)
+        pool.start()
+        return pool
+    }()
+
+    init() {
+        var template = Array("/tmp/decryptor-test-XXXXXX".utf8CString)
+        precondition(template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress) != nil })
+        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        socketPath = directory + "/decryptor.sock"
+        store.state.withLock { $0.observers = [answers] }
+    }
+
+    deinit { rmdir(directory) }
+
+    static func identifier(_ text: String) -> MerchantIdentifier {
+        guard let identifier = MerchantIdentifier(text) else { preconditionFailure("not an identifier: \(text)") }
+        return identifier
+    }
+
+    static func policy(_ permits: Set<Permit> = Set(Permit.allCases), merchants: Set<MerchantIdentifier>? = nil)
+        -> CallerPolicy
+    {
+        CallerPolicy(rules: [.init(subject: .uid(getuid()), grant: Grant(permits: permits, merchants: merchants))])
+    }
+
+    /// Serves while the body runs, then shuts down gracefully.
+    func serve(
+        limits: Limits = Limits(), policy: CallerPolicy = Stage.policy(),
+        _ body: (ServiceGroup) async throws -> Void
+    ) async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = DecryptorServer(
+            socketPath: socketPath, socketMode: 0o660,
+            operations: MerchantOperations(
+                repository: store, custodian: custodian, clock: clock, environment: .sandbox),
+            policy: policy,
+            health: { [isReady] in
+                let ready = isReady.withLock { $0 }
+                return HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the store does not answer"])
+            }, answers: answers, limits: limits, logger: logger)
+        let group = ServiceGroup(configuration: .init(services: [.init(service: server)], logger: logger))
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { try await group.run() }
+            while access(socketPath, F_OK) != 0 { try await Task.sleep(for: .milliseconds(2)) }
+            do { try await body(group) } catch {
+                await group.triggerGracefulShutdown()
+                throw error
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    /// Runs a client on a thread that may block.
+    func client<Value: Sendable>(_ body: @escaping @Sendable (SocketClient) throws -> Value) async throws -> Value {
+        let path = socketPath
+        return try await Self.threads.runIfActive { try body(SocketClient(path)) }
+    }
+
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await Self.threads.runIfActive(body)
+    }
+
+    // MARK: Keys
+
+    /// Adds an EC key pair whose certificate is valid from a day ago for a year.
+    @discardableResult
+    func addKey(
+        _ state: KeyState = .current, purpose: KeyPurpose = .paymentProcessing,
+        algorithm: KeyAlgorithm = .ecV1, of merchant: MerchantIdentifier = Stage.merchant,
+        key: P256.KeyAgreement.PrivateKey = .init()
+    ) -> PublicKeyHash {
+        let hash = custodian.add(key, of: merchant)
+        let now = clock.now
+        store.put(
+            KeyPair(
+                publicKeyHash: hash, merchantIdentifier: merchant, algorithm: algorithm, purpose: purpose,
+                origin: .generated, state: state, createdAt: now, stateSince: now),
+            state == .pending ? [] : [certificate(from: now.adding(.seconds(-86_400)), marker: 1)])
+        return hash
+    }
+
+    /// As long as a real one.
+    func certificate(from notBefore: Timestamp, marker: UInt8) -> StoredCertificate {
+        StoredCertificate(
+            der: (0..<1000).map { UInt8(truncatingIfNeeded: $0) ^ marker }, fingerprint: [marker], serialNumber: "01",
+            subject: "CN=shop", issuer: "CN=test", notBefore: notBefore,
+            notAfter: notBefore.adding(.seconds(365 * 86_400)), issuerVerified: false, storedAt: clock.now)
+    }
+}
+
+/// An EC_v1 token encrypted to a key here; its signature is noise.
+struct MintedToken {
+    static let plaintext =
+        #"{"applicationPrimaryAccountNumber":"4817499130210000","applicationExpirationDate":"281231","currencyCode":"840","transactionAmount":1099,"deviceManufacturerIdentifier":"040010030273","paymentDataType":"3DSecure","paymentData":{"onlinePaymentCryptogram":"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}, "later": [1.0, 2]}"#
+
+    let paymentData: String
+
+    init(
+        to key: P256.KeyAgreement.PublicKey, of merchant: MerchantIdentifier = Stage.merchant,
+        plaintext: String = Self.plaintext, applicationData: String? = nil
+    ) throws {
+        let ephemeral = P256.KeyAgreement.PrivateKey()
+        let symmetricKey = try SymmetricKeyDerivation.symmetricKey(
+            sharedSecret: ephemeral.sharedSecretFromKeyAgreement(with: key), merchantIdentifier: merchant.rawValue)
+        let box = try AES.GCM.seal(
+            Data(plaintext.utf8), using: symmetricKey, nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)))
+        let hash = PublicKeyHash(of: key.derRepresentation)
+        let application = applicationData.map {
+            #","applicationData":"\#(Hex.encode(SHA256.hash(data: Data($0.utf8))))""#
+        }
+        paymentData =
+            #"{"version":"EC_v1","data":"\#((box.ciphertext + box.tag).base64EncodedString())","signature":"\#(Data(repeating: 7, count: 80).base64EncodedString())","header":{"ephemeralPublicKey":"\#(ephemeral.publicKey.derRepresentation.base64EncodedString())","publicKeyHash":"\#(hash.base64)","transactionId":"\#(String(repeating: "ab", count: 32))"\#(application ?? "")},"appleMayAdd":1}"#
+    }
+
+    func request(expected: String = #"{"merchantIdentifier":"any"}"#, _ more: String = #","verify":false"#) -> String {
+        #"{"paymentData":\#(paymentData),"expected":\#(expected)\#(more)}"#
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// What the daemon refuses to start on, and what it says.
+@Suite struct BadStartTests {
+    let installation: Installation
+
+    init() throws { installation = try Installation() }
+
+    func refused(_ arguments: String..., saying words: String...) throws {
+        let outcome = try Installation.run(["\(Installation.programs)/merchantkeyd"] + arguments)
+        #expect(outcome.status == 1, "\(outcome.error)")
+        for word in words { #expect(outcome.error.contains(word), "\(outcome.error)") }
+    }
+
+    @Test func `a second daemon on one directory is refused and the first is named`() throws {
+        try installation.start()
+        let holder = try String(contentsOfFile: installation.path("state/merchantkeyd.lock"), encoding: .utf8)
+        try refused(
+            "--state-directory", installation.path("state"),
+            saying: "process \(holder.trimmingCharacters(in: .newlines))")
+    }
+
+    @Test(arguments: [0o750, 0o705, 0o777])
+    func `a state directory that others can read or write is refused`(mode: Int) throws {
+        let state = installation.path("state")
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: state)
+        try refused("--state-directory", state, saying: String(mode, radix: 8), "0700")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state).isEmpty)
+    }
+
+    @Test func `a master key that others can read is refused`() throws {
+        try installation.start()
+        installation.stop()
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o640], ofItemAtPath: installation.path("state/master.key"))
+        try refused("--state-directory", installation.path("state"), saying: "640", "600")
+    }
+
+    @Test func `a database without its master key is refused, and no new one is made`() throws {
+        try installation.start()
+        installation.stop()
+        let key = installation.path("state/master.key")
+        let kept = try Data(contentsOf: URL(filePath: key))
+        try FileManager.default.removeItem(atPath: key)
+        try refused("--state-directory", installation.path("state"), saying: "master key", key)
+        #expect(!FileManager.default.fileExists(atPath: key))
+
+        try Data(repeating: 7, count: kept.count).write(to: URL(filePath: key))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+        try refused("--state-directory", installation.path("state"), saying: "not the one")
+
+        try kept.write(to: URL(filePath: key))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+        try installation.start()
+    }
+
+    @Test(arguments: [
+        ("enviroment: sandbox", "enviroment"), ("environment: test", "production"),
+        ("callers:\n  - permits: [read]", "uid"),
+        ("callers:\n  - uid: 1\n    permits: [reed]", "reed"), ("callers:\n  - uid: x\n    permits: []", "uid"),
+        ("log:\n  level: loud", "log.level"), ("a: [", "YAML"),
+        ("trust:\n  token-roots: [/nowhere.pem]", "/nowhere.pem"),
+        ("sockets:\n  admin:\n    mode: rw", "octal"),
+    ])
+    func `a wrong setting is refused by name`(yaml: String, word: String) throws {
+        let file = try installation.write(yaml, "bad.yaml")
+        try refused("--config", file, "--state-directory", installation.path("state"), saying: word)
+    }
+
+    @Test func `wrong usage is exit status 2`() throws {
+        #expect(try installation.failedStart("--nonsense").status == 2)
+        #expect(try installation.failedStart("--help").status == 0)
+    }
+
+    @Test func `a socket path too long is refused with its length`() throws {
+        let path = installation.path(String(repeating: "s", count: 120))
+        let file = try installation.write("sockets:\n  admin:\n    path: \(path)\n", "long.yaml")
+        try refused(
+            "--config", file, "--state-directory", installation.path("state"), saying: "\(path.utf8.count)", "107")
+    }
+
+    @Test func `files and sockets belong to the daemon's user alone`() throws {
+        try installation.start()
+        for (name, mode) in [
+            ("", 0o700), ("/master.key", 0o600), ("/merchantkeyd.sqlite", 0o600), ("/admin.sock", 0o600),
+            ("/decryptor.sock", 0o600),
+        ] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: installation.path("state\(name)"))
+            #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import SandboxKit
+import Testing
+import Vocabulary
+
+@Suite(.enabled(if: Programs.hasOpenSSL, "openssl is not installed"))
+struct CertificateTests {
+    let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    private func text(_ name: String) throws -> String {
+        let outcome = try Programs.openssl(
+            "x509", "-in", bench.scratch.path(name), "-noout", "-text", "-nameopt", "sep_comma_plus,sname,show_type")
+        try #require(outcome.status == 0, "\(outcome.error)")
+        return outcome.output
+    }
+
+    private func accepts(_ name: String, purpose: String = "any") throws -> Bool {
+        let outcome = try Programs.openssl(
+            "verify", "-x509_strict", "-purpose", purpose, "-CAfile", bench.scratch.path("root.pem"), "-untrusted",
+            bench.scratch.path("issuers.pem"), bench.scratch.path(name))
+        return outcome.status == 0
+    }
+
+    @Test("openssl chains every processing certificate to the root", arguments: Bench.Key.allCases)
+    func processingChain(key: Bench.Key) throws {
+        _ = try bench.certificate(key)
+        #expect(try accepts("\(key).cer"))
+    }
+
+    @Test("a processing certificate looks like Apple's", arguments: Bench.Key.allCases)
+    func processingShape(key: Bench.Key) throws {
+        _ = try bench.certificate(key)
+        let text = try text("\(key).cer")
+        let id = bench.merchant.rawValue
+        let hash = MerchantIdentifierHash(of: bench.merchant).hex.uppercased()
+        #expect(
+            text.contains(
+                "Subject: UID=UTF8STRING:\(id),CN=UTF8STRING:Apple Pay Payment Processing:\(id),OU=UTF8STRING:"))
+        #expect(text.contains("Signature Algorithm: ecdsa-with-SHA256"))
+        #expect(text.contains(/Basic Constraints: critical\n\s+CA:FALSE/))
+        #expect(text.contains(/Key Usage: critical\n\s+Key Encipherment, Key Agreement\n/))
+        #expect(text.contains("Policy: 1.2.840.113635.100.5.1\n"))
+        #expect(text.contains(/1\.2\.840\.113635\.100\.6\.32: \n\s+\.@[0-9A-F]{64}\n/))
+        #expect(text.contains(".@\(hash)"))
+        #expect(text.contains("Authority Key Identifier") && text.contains("Subject Key Identifier"))
+        #expect(!text.contains("Extended Key Usage"))
+    }
+
+    @Test("a processing certificate lives 760 days but for the last second")
+    func processingLife() throws {
+        let start = try #require(Timestamp(rfc3339: "2023-09-12T14:18:25Z"))
+        let der = try bench.authority.issue(csr: bench.csr(.ec), merchant: bench.merchant, notBefore: start)
+        try bench.scratch.write(der, "dated.cer")
+        let text = try text("dated.cer")
+        #expect(text.contains("Not Before: Sep 12 14:18:25 2023 GMT"))
+        #expect(text.contains("Not After : Oct 11 14:18:24 2025 GMT"))
+    }
+
+    @Test("a certificate that begins now is valid now, however late in its second now is")
+    func wholeSeconds() throws {
+        let start = try #require(Timestamp(rfc3339: "2023-09-12T14:18:25.999Z"))
+        let der = try bench.authority.issue(csr: bench.csr(.ec), merchant: bench.merchant, notBefore: start)
+        try bench.scratch.write(der, "late.cer")
+        #expect(try text("late.cer").contains("Not Before: Sep 12 14:18:25 2023 GMT"))
+    }
+
+    @Test("an identity certificate is for TLS clients and for nothing else")
+    func identity() throws {
+        _ = try bench.certificate(.rsa, purpose: .identity)
+        #expect(try accepts("rsa.cer", purpose: "sslclient"))
+        #expect(try !accepts("rsa.cer", purpose: "sslserver"))
+        let text = try text("rsa.cer")
+        #expect(text.contains("CN=UTF8STRING:Apple Pay Merchant Identity:\(bench.merchant)"))
+        #expect(text.contains("Signature Algorithm: sha256WithRSAEncryption"))
+        #expect(text.contains(/Extended Key Usage: \n\s+TLS Web Client Authentication\n/))
+        #expect(text.contains(/Key Usage: critical\n\s+Digital Signature\n/))
+        #expect(text.contains("1.2.840.113635.100.6.32: ") && text.contains("1.2.840.113635.100.6.46: "))
+    }
+
+    @Test("root and intermediates are shaped like Apple's and say that they are not Apple's")
+    func hierarchy() throws {
+        let root = try text("root.pem")
+        #expect(root.contains("secp384r1") && root.contains("Signature Algorithm: ecdsa-with-SHA384"))
+        #expect(root.contains(/Key Usage: critical\n\s+Certificate Sign, CRL Sign\n/))
+        let tokenIssuer = try text("token-issuer.pem")
+        #expect(tokenIssuer.contains("prime256v1") && tokenIssuer.contains("1.2.840.113635.100.6.2.14: "))
+        #expect(tokenIssuer.contains("Signature Algorithm: ecdsa-with-SHA256"))
+        let processingIssuer = try text("issuers.pem")
+        #expect(processingIssuer.contains("prime256v1") && processingIssuer.contains("1.2.840.113635.100.6.2.15: "))
+        for certificate in [root, tokenIssuer, processingIssuer] { #expect(certificate.contains("not Apple Inc.")) }
+    }
+
+    @Test("the CSR's form does not matter: PEM, DER, or text before the PEM block")
+    func forms() throws {
+        let pem = try bench.csr(.ec)
+        try bench.scratch.write(pem, "form.csr")
+        let conversion = try Programs.openssl(
+            "req", "-in", bench.scratch.path("form.csr"), "-outform", "DER", "-out", bench.scratch.path("form.der"))
+        try #require(conversion.status == 0)
+        for csr in [pem, try bench.scratch.bytes("form.der"), Array("Bag Attributes\n  a: b\n".utf8) + pem] {
+            #expect(throws: Never.self) {
+                try bench.authority.issue(csr: csr, merchant: bench.merchant, notBefore: Bench.now)
+            }
+        }
+    }
+
+    @Test("a CSR that Apple would refuse is refused, with what was found and what was expected")
+    func refusals() throws {
+        func refusal(_ csr: [UInt8], _ purpose: KeyPurpose = .paymentProcessing) -> String {
+            do {
+                _ = try bench.authority.issue(
+                    csr: csr, merchant: bench.merchant, purpose: purpose, notBefore: Bench.now)
+                return "nothing"
+            } catch { return "\(error)" }
+        }
+        #expect(try refusal(bench.csr(.ec), .identity).contains("found a CSR for EC(P-256), expected RSA(2048)"))
+        #expect(try refusal(bench.csr(.rsa, "-newkey", "rsa:3072")).contains("expected EC(P-256) or RSA(2048)"))
+        #expect(try refusal(bench.csr(.ec, "-sha512")).contains("expected SignatureAlgorithm.ecdsaWithSHA256"))
+        #expect(refusal([]).contains("found no bytes"))
+        #expect(refusal([0x30, 0x00]).contains("found DER that is no CSR"))
+        #expect(refusal(Array("hello".utf8)).contains("found neither PEM nor DER"))
+        let certificate = Array(try bench.authority.rootCertificate.utf8)
+        #expect(refusal(certificate).contains("found PEM labelled 'CERTIFICATE'"))
+        let csr = try bench.csr(.ec)
+        #expect(refusal(csr + csr).contains("found 2 PEM blocks"))
+    }
+
+    @Test("a CSR whose signature does not hold is refused")
+    func signature() throws {
+        try bench.scratch.write(bench.csr(.rsa), "good.csr")
+        _ = try Programs.openssl(
+            "req", "-in", bench.scratch.path("good.csr"), "-outform", "DER", "-out", bench.scratch.path("bad.csr"))
+        var der = try bench.scratch.bytes("bad.csr")
+        der[der.count - 1] ^= 1
+        #expect(throws: SandboxFault.self) {
+            try bench.authority.issue(csr: der, merchant: bench.merchant, notBefore: Bench.now)
+        }
+    }
+
+    @Test("a validity that ends before it begins is refused")
+    func validity() throws {
+        let csr = try bench.csr(.ec)
+        #expect(throws: SandboxFault.self) {
+            try bench.authority.issue(
+                csr: csr, merchant: bench.merchant, notBefore: Bench.now, notAfter: Bench.now)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import SandboxKit
+import Testing
+import Vocabulary
+
+@Suite(.enabled(if: Programs.hasOpenSSL, "openssl is not installed"))
+struct CommandTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func mode(_ name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: scratch.path(name))[.posixPermissions] as? Int
+    }
+
+    @Test("init, issue and mint-token make a token from nothing, in files")
+    func story() throws {
+        let directory = scratch.path("ca")
+        // 1. A hierarchy is made; its private keys are for their owner alone.
+        #expect(SandboxProgram.run(["init", "--directory", directory]) == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+        #expect(names.count == 12)
+        for name in names where name.hasSuffix(".key.pem") { #expect(try mode("ca/\(name)") == 0o600) }
+        // 2. A second init changes nothing.
+        let root = try scratch.bytes("ca/root.pem")
+        #expect(SandboxProgram.run(["init", "--directory", directory]) == 1)
+        #expect(try scratch.bytes("ca/root.pem") == root)
+        // 3. A CSR becomes a certificate that chains to root.pem.
+        let request = try Programs.openssl(
+            "req", "-new", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-subj", "/CN=x",
+            "-keyout", scratch.path("key.pem"), "-out", scratch.path("x.csr"))
+        try #require(request.status == 0)
+        #expect(
+            SandboxProgram.run([
+                "issue", "--csr", scratch.path("x.csr"), "--merchant", "merchant.com.example", "--out",
+                scratch.path("x.cer"), "--directory", directory,
+            ]) == 0)
+        let chain = try Programs.openssl(
+            "verify", "-CAfile", scratch.path("ca/root.pem"), "-untrusted", scratch.path("ca/processing-issuer.pem"),
+            scratch.path("x.cer"))
+        #expect(chain.status == 0, "\(chain.error)")
+        // 4. Tokens, one a line.
+        #expect(
+            SandboxProgram.run([
+                "mint-token", "--certificate", scratch.path("x.cer"), "--amount", "1", "--currency", "036",
+                "--application-data", "order 4711", "--data-type", "EMV", "--signing-time", "2026-01-31T12:00:00Z",
+                "--authentication-response", "merchant.com.example.other=250", "--count", "3", "--leading-zero-secret",
+                "--merchant-token-identifier", "DAPLMC", "--out", scratch.path("tokens"), "--directory", directory,
+            ]) == 0)
+        let lines = try scratch.text("tokens").split(separator: "\n")
+        #expect(lines.count == 3)
+        for line in lines { #expect(throws: Never.self) { try ReadToken(String(line)) } }
+        // Nothing temporary is left.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 12)
+    }
+
+    @Test("what is refused or fails ends with 1")
+    func failures() throws {
+        let missing = scratch.path("missing")
+        let certificate = try scratch.write("hello", "hello")
+        #expect(SandboxProgram.run(["mint-token", "--certificate", certificate, "--directory", missing]) == 1)
+        try scratch.write("", "token-issuer.key.pem")
+        #expect(SandboxProgram.run(["init", "--directory", scratch.directory]) == 1)
+        #expect(SandboxProgram.run(["init", "--directory", "\(certificate)/below"]) == 1)
+    }
+
+    @Test(
+        "wrong usage ends with 2",
+        arguments: [
+            ["nonsense"], ["issue"], ["init", "--nonsense"],
+            ["issue", "--csr", "x", "--merchant", "nonsense", "--out", "y"],
+            ["issue", "--csr", "x", "--merchant", "merchant.x", "--out", "y", "--purpose", "nonsense"],
+            ["issue", "--csr", "x", "--merchant", "merchant.x", "--out", "y", "--not-before", "yesterday"],
+            ["mint-token"], ["mint-token", "--certificate", "x", "--amount", "-1"],
+            ["mint-token", "--certificate", "x", "--amount", "1.5"],
+            ["mint-token", "--certificate", "x", "--currency", "usd"],
+            ["mint-token", "--certificate", "x", "--count", "0"],
+            ["mint-token", "--certificate", "x", "--authentication-response", "merchant.x"],
+        ])
+    func usage(arguments: [String]) { #expect(SandboxProgram.run(arguments) == 2) }
+
+    @Test("asking for help is no failure")
+    func help() { for arguments in [["--help"], ["init", "--help"]] { #expect(SandboxProgram.run(arguments) == 0) } }
+}
