@@ -130,7 +130,7 @@ let testTargets: [Target] = [
     tests("KeyCustodyTests", ["KeyCustody", "MerchantCore", "Vocabulary", "Secrets", .crypto, .cryptoExtras]),
     tests("SandboxKitTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests("AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "WireAPI", "Vocabulary", "StrictJSON"]),
-    tests("EndToEndTests", []),
+    tests("EndToEndTests", [], resources: [.copy("Scripts")]),
     tests("ArchitectureTests", []),
 ]
 

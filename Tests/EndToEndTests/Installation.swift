@@ -19,6 +19,8 @@ final class Installation: Sendable {
     }
 
     static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
+    /// Whether Python is here with the package that mints tokens.
+    static let hasPython = (try? run(["python3", "-c", "import cryptography"]).status) == 0
     static let fixtures = ProcessInfo.processInfo.environment["MERCHANTKEYD_FIXTURES"]
 
     let directory: String

@@ -67,6 +67,38 @@ struct RolledMerchantTests {
         }
     }
 
+    @Test func `each real token verifies at its signing time, and not an hour later`() throws {
+        let tokens = [
+            ("\(folder)/ec-old.paymentData.json", "2023-03-20T20:46:55Z", "2023-03-20T21:46:55Z"),
+            ("\(folder)/ec-new.paymentData.json", "2023-09-13T13:49:38Z", "2023-09-13T14:49:38Z"),
+            ("\(folder)/rsa.paymentData.json", "2024-01-08T17:54:44Z", "2024-01-08T18:54:44Z"),
+            ("\(folder)/../verify-only/ec-2024.paymentData.json", "2024-10-30T22:28:45Z", "2024-10-30T23:28:45Z"),
+        ]
+        for (file, signed, later) in tokens {
+            let verified = try installation.ctl("token", "verify", file, "--at", signed)
+            #expect(verified.status == 0, "\(verified.output) \(verified.error)")
+            let late = try installation.ctl("token", "verify", file, "--at", later)
+            #expect(late.status == 1 && late.output.contains("signingTime"), "\(late.output) \(late.error)")
+        }
+        #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)
+        for (name, (file, signed, later)) in zip(Self.names, tokens) {
+            let imported = try installation.ctl(
+                "key", "import", Self.merchant, "--private-key", "\(folder)/\(name).key.pem", "--certificate",
+                "\(folder)/\(name).cert.pem", "--allow-expired")
+            #expect(imported.status == 0, "\(imported.error)")
+            let outcome = try installation.ctl(
+                "token", "decrypt", file, "--merchant", Self.merchant, "--at", signed, "--raw")
+            #expect(
+                try outcome.bytes == Data(contentsOf: URL(filePath: "\(folder)/\(name).expected.json")),
+                "\(outcome.error)")
+            let late = try installation.ctl(
+                "token", "decrypt", file, "--merchant", Self.merchant, "--at", later, "--raw")
+            #expect(late.status == 1 && late.bytes.isEmpty && late.error.contains("tokenNotVerified"), "\(late.error)")
+            let now = try installation.ctl("token", "decrypt", file, "--merchant", Self.merchant)
+            #expect(now.status == 1 && now.bytes.isEmpty && now.error.contains("tokenNotVerified"), "\(now.error)")
+        }
+    }
+
     @Test func `a key of one merchant is refused for another`() throws {
         for merchant in [Self.merchant, "merchant.com.other"] { _ = try installation.ctl("merchant", "add", merchant) }
         let arguments = ["--private-key", "\(folder)/ec-old.key.pem", "--certificate", "\(folder)/ec-old.cert.pem"]

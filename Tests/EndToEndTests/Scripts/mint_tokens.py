@@ -1,0 +1,61 @@
+"""Mints payment tokens with Python's cryptography, which shares no code with the daemon.
+
+usage: mint_tokens.py CERTIFICATE COUNT LEADING_ZEROS
+Prints one JSON line a token: {"paymentData": …, "plaintext": …}. The first LEADING_ZEROS EC_v1 tokens have a shared secret
+that begins with a zero byte. The signature is not a real one: these tokens are for decryption alone.
+"""
+import base64
+import hashlib
+import json
+import os
+import sys
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, padding
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+certificate = x509.load_der_x509_certificate(open(sys.argv[1], "rb").read())
+count, leading_zeros = int(sys.argv[2]), int(sys.argv[3])
+public_key = certificate.public_key()
+spki = public_key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+extension = certificate.extensions.get_extension_for_oid(x509.ObjectIdentifier("1.2.840.113635.100.6.32"))
+party_v = bytes.fromhex(extension.value.value[2:].decode())
+
+
+def text(data):
+    return base64.b64encode(data).decode()
+
+
+def encrypted(key, plaintext):
+    encryptor = Cipher(algorithms.AES(key), modes.GCM(bytes(16))).encryptor()
+    return encryptor.update(plaintext) + encryptor.finalize() + encryptor.tag
+
+
+for number in range(count):
+    plaintext = json.dumps({
+        "applicationPrimaryAccountNumber": "4111111111111111", "applicationExpirationDate": "291231",
+        "currencyCode": "840", "transactionAmount": number, "deviceManufacturerIdentifier": "040010030273",
+        "paymentDataType": "3DSecure", "paymentData": {"onlinePaymentCryptogram": text(os.urandom(20))},
+    }).encode()
+    header = {"publicKeyHash": text(hashlib.sha256(spki).digest()), "transactionId": os.urandom(32).hex()}
+    if isinstance(public_key, ec.EllipticCurvePublicKey):
+        while True:
+            ephemeral = ec.generate_private_key(ec.SECP256R1())
+            secret = ephemeral.exchange(ec.ECDH(), public_key)
+            if number >= leading_zeros or secret[0] == 0:
+                break
+        key = hashlib.sha256(b"\x00\x00\x00\x01" + secret + b"\x0did-aes256-GCM" + b"Apple" + party_v).digest()
+        version = "EC_v1"
+        header["ephemeralPublicKey"] = text(ephemeral.public_key().public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo))
+    else:
+        key = os.urandom(16)
+        version = "RSA_v1"
+        header["wrappedKey"] = text(public_key.encrypt(
+            key, padding.OAEP(mgf=padding.MGF1(hashes.SHA256()), algorithm=hashes.SHA256(), label=None)))
+    print(json.dumps({
+        "paymentData": {"version": version, "data": text(encrypted(key, plaintext)), "signature": text(b"none"),
+                        "header": header},
+        "plaintext": text(plaintext),
+    }))
