@@ -130,6 +130,23 @@ let testTargets: [Target] = [
     tests("KeyCustodyTests", ["KeyCustody", "MerchantCore", "Vocabulary", "Secrets", .crypto, .cryptoExtras]),
     tests("SandboxKitTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests("AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "WireAPI", "Vocabulary", "StrictJSON"]),
+    .target(
+        name: "MerchantTestSupport", dependencies: ["MerchantCore", "Vocabulary", "Secrets"],
+        path: "Tests/MerchantTestSupport", swiftSettings: strict),
+    tests("LocalSocketTests", ["LocalSocket"]),
+    tests(
+        "AdminServerTests",
+        [
+            "AdminServer", "LocalSocket", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "WireAPI",
+            "Vocabulary", "Schema", .logging, .serviceLifecycle, .httpTypes, .yams,
+        ]),
+    tests(
+        "DecryptorServerTests",
+        [
+            "DecryptorServer", "LocalSocket", "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI",
+            "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
+        ]),
+    tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
     tests("EndToEndTests", [], resources: [.copy("Scripts")]),
     tests("ArchitectureTests", []),
 ]

@@ -1,12 +1,12 @@
-import HTTPTypes
-import MerchantCore
+package import HTTPTypes
+package import MerchantCore
 import Vocabulary
 
 /// One call of the admin's socket: what it is called, who may make it, and what it does.
 ///
 /// The router is built from ``all``, and tests hold that list against permits and `schema/openapi.yaml`.
-struct AdminRoute: Sendable {
-    enum Effect: String, Sendable, CaseIterable {
+package struct AdminRoute: Sendable {
+    package enum Effect: String, Sendable, CaseIterable {
         case reads, writes, destroys
     }
 
@@ -24,14 +24,14 @@ struct AdminRoute: Sendable {
         case key(@Sendable (AdminHandlers, AdminCall, PublicKeyHash) async throws -> Answer)
     }
 
-    let method: HTTPRequest.Method
+    package let method: HTTPRequest.Method
     /// As in `schema/openapi.yaml`: at most one parameter.
-    let path: String
+    package let path: String
     /// nil: anybody who may connect.
-    let permit: Permit?
-    let effect: Effect
+    package let permit: Permit?
+    package let effect: Effect
     /// What the log says once it is done; nil for reads.
-    let deed: String?
+    package let deed: String?
     /// The only parameters the query may have.
     let query: Set<String>
     /// The largest body, in bytes; 0: none.
@@ -60,7 +60,7 @@ struct AdminRoute: Sendable {
 }
 
 extension AdminRoute {
-    static let all: [AdminRoute] = [
+    package static let all: [AdminRoute] = [
         reads("/v1/merchants", query: ["limit", "cursor"], .judgedInside { try await $0.merchants($1) }),
         writes(.post, "/v1/merchants", deed: "merchant added", .judgedInside { try await $0.addMerchant($1) }),
         reads("/v1/merchants/{merchantIdentifier}", .merchant { try await $0.merchant($1, $2) }),

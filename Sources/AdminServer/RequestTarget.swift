@@ -1,7 +1,7 @@
-import MerchantCore
+package import MerchantCore
 
 /// The path and the query of a request, as they were sent: RFC 9112 section 3.2.1, origin form.
-struct RequestTarget {
+package struct RequestTarget {
     let path: Substring
     private let rawQuery: Substring
 
@@ -32,7 +32,7 @@ struct RequestTarget {
     }
 
     /// Undoes percent-encoding, RFC 3986 section 2.1. A `+` is a `+`: Base64 has them.
-    static func decode(_ text: Substring, as what: String) throws(MerchantError) -> String {
+    package static func decode(_ text: Substring, as what: String) throws(MerchantError) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -1,8 +1,8 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// Finds the route of a request: by the path as it was sent, so that an encoded slash never splits a part of it.
-struct RouteTable: Sendable {
-    enum Finding {
+package struct RouteTable: Sendable {
+    package enum Finding {
         /// The route, and the part of the path that stands for its parameter, still percent-encoded.
         case route(AdminRoute, parameter: Substring?)
         /// The path is known, the method is not: what `Allow` says.
@@ -18,13 +18,13 @@ struct RouteTable: Sendable {
 
     private let entries: [Entry]
 
-    init(_ routes: [AdminRoute]) {
+    package init(_ routes: [AdminRoute]) {
         entries = routes.map { route in
             Entry(route: route, parts: Self.parts(of: route.path).map { $0.hasPrefix("{") ? nil : $0 })
         }
     }
 
-    func find(_ method: HTTPRequest.Method, _ path: Substring) -> Finding {
+    package func find(_ method: HTTPRequest.Method, _ path: Substring) -> Finding {
         let parts = Self.parts(of: path)
         // RFC 9110, section 9.3.2: a HEAD is a GET whose answer has no content.
         let method = method == .head ? .get : method

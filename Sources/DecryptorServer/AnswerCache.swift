@@ -15,11 +15,20 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
     private static let shardCount = 16
 
     /// What is known of an active key.
-    struct Answer: Sendable {
+    package struct Answer: Sendable {
         let merchantIdentifier: MerchantIdentifier
         let algorithm: KeyAlgorithm
         let response: Response
         let readAt: Timestamp
+
+        package init(
+            merchantIdentifier: MerchantIdentifier, algorithm: KeyAlgorithm, response: Response, readAt: Timestamp
+        ) {
+            self.merchantIdentifier = merchantIdentifier
+            self.algorithm = algorithm
+            self.response = response
+            self.readAt = readAt
+        }
 
         fileprivate var cost: Int { response.footprint + AnswerCache.overhead }
 
@@ -31,7 +40,7 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
     }
 
     /// Taken before the store is read; void once any key of the same shard changed.
-    struct Ticket: Sendable {
+    package struct Ticket: Sendable {
         fileprivate let epoch: UInt64
     }
 
@@ -80,7 +89,7 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
         }
     }
 
-    func answer(for hash: PublicKeyHash, at now: Timestamp) -> Answer? {
+    package func answer(for hash: PublicKeyHash, at now: Timestamp) -> Answer? {
         box(of: hash).shard.withLock { shard in
             if let answer = shard.young[hash] { return answer.isFresh(at: now) ? answer : nil }
             guard let answer = shard.old[hash], answer.isFresh(at: now) else { return nil }
@@ -89,9 +98,9 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
         }
     }
 
-    func ticket(for hash: PublicKeyHash) -> Ticket { box(of: hash).shard.withLock { Ticket(epoch: $0.epoch) } }
+    package func ticket(for hash: PublicKeyHash) -> Ticket { box(of: hash).shard.withLock { Ticket(epoch: $0.epoch) } }
 
-    func fill(_ answer: Answer, for hash: PublicKeyHash, _ ticket: Ticket) {
+    package func fill(_ answer: Answer, for hash: PublicKeyHash, _ ticket: Ticket) {
         box(of: hash).shard.withLock { shard in
             guard shard.epoch == ticket.epoch else { return }
             shard.insert(answer, for: hash, bound: generationBound)
@@ -99,7 +108,7 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
     }
 
     /// Memory held, about; never more than the bound by more than one answer a shard.
-    var footprint: Int {
+    package var footprint: Int {
         boxes.reduce(0) { sum, box in
             sum
                 + box.shard.withLock { shard in

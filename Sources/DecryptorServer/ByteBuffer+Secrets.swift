@@ -1,12 +1,12 @@
 import Glibc
-import NIOCore
+package import NIOCore
 
 extension ByteBuffer {
     /// Overwrites all memory behind the buffer, in place, also for whoever else still holds it.
     ///
     /// A buffer's own mutating operations would copy shared memory first and overwrite the copy. Call it when nobody
     /// reads the bytes any more: after the write they were for has ended.
-    func wipeStorage() {
+    package func wipeStorage() {
         withVeryUnsafeBytes { memory in
             guard let start = memory.baseAddress else { return }
             explicit_bzero(UnsafeMutableRawPointer(mutating: start), memory.count)
@@ -14,10 +14,10 @@ extension ByteBuffer {
     }
 
     /// How many characters ``writeBase64(_:)`` writes for so many bytes.
-    static func base64Length(of count: Int) -> Int { (count + 2) / 3 * 4 }
+    package static func base64Length(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
     /// Writes Base64, RFC 4648 section 4, padded, without a `String` between that nobody could wipe.
-    mutating func writeBase64(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func writeBase64(_ bytes: UnsafeRawBufferPointer) {
         let length = Self.base64Length(of: bytes.count)
         writeWithUnsafeMutableBytes(minimumWritableBytes: length) { out in
             var written = 0

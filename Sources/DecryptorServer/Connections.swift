@@ -3,10 +3,10 @@ import Synchronization
 
 /// Which connections are open, and whether there may be more.
 final class Connections: Sendable {
-    enum Admission: Sendable {
+    enum Admission: Hashable, Sendable {
         case admitted
-        /// To be told so.
-        case refused
+        /// To be told so; the first one since there was room is worth a line in the log.
+        case refused(isFirst: Bool)
         /// To be closed without a word: too many are being told, or the daemon ends.
         case dropped
     }
@@ -15,6 +15,7 @@ final class Connections: Sendable {
         var admitted: [ObjectIdentifier: any Channel] = [:]
         var refused: [ObjectIdentifier: any Channel] = [:]
         var isDraining = false
+        var isRefusing = false
     }
 
     private let bound: Int
@@ -29,11 +30,13 @@ final class Connections: Sendable {
             guard !state.isDraining else { return .dropped }
             if state.admitted.count < bound {
                 state.admitted[id] = channel
+                state.isRefusing = false
                 return .admitted
             }
             guard state.refused.count < Limits.refusedConnections else { return .dropped }
             state.refused[id] = channel
-            return .refused
+            defer { state.isRefusing = true }
+            return .refused(isFirst: !state.isRefusing)
         }
         if admission != .dropped { channel.closeFuture.whenComplete { _ in self.forget(id) } }
         return admission

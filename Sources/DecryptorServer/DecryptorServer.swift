@@ -95,8 +95,8 @@ package struct DecryptorServer: Service {
         let pipeline = channel.pipeline.syncOperations
         switch connections.admit(channel) {
         case .dropped: channel.close(promise: nil)
-        case .refused:
-            logger.warning("connection refused", metadata: ["connections": "\(limits.connections)"])
+        case .refused(let isFirst):
+            if isFirst { logger.warning("connections refused", metadata: ["open": "\(limits.connections)"]) }
             let error = MerchantError(
                 .overloaded, "\(limits.connections) connections are open already, expected this one again later")
             try pipeline.addHandler(

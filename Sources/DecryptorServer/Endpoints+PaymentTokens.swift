@@ -42,6 +42,10 @@ extension Endpoints {
     func decryptToken(_ body: ByteBuffer, _ peer: Peer) -> Answer {
         .waiting(Request(caller: peer.caller, requestId: RequestId.make())) { request in
             let asked = try DecryptTokenRequest(JSONFields(parsing: body.readableBytesView))
+            guard !asked.claims else {
+                throw MerchantError(
+                    .notYetAvailable, "'claim' is true, expected it absent: tokens cannot be claimed yet")
+            }
             let permits = Self.permits(of: asked)
             for permit in permits { try peer.grants.require(permit) }
             let key = try await blockingPool.run { try operations.resolveNow(asked.token.publicKeyHash) }

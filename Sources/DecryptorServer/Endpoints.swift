@@ -2,8 +2,6 @@ import MerchantCore
 import MerchantOperations
 import NIOCore
 import NIOHTTP1
-import StrictJSON
-import Vocabulary
 import WireAPI
 
 /// A request that has arrived whole.
@@ -45,13 +43,6 @@ struct Endpoints: Sendable {
         case .decryptToken: return decryptToken(request.body, peer)
         case .health: return .now(healthResponse())
         }
-    }
-
-    /// A body as its request, read strictly.
-    static func decode<Body>(
-        _ body: ByteBuffer, _ read: (JSONFields) throws(JSONFault) -> Body
-    ) throws(JSONFault) -> Body {
-        try read(JSONFields(parsing: body.readableBytesView))
     }
 
     private func healthResponse() -> Response {

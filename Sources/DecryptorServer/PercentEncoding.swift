@@ -1,9 +1,9 @@
 import Vocabulary
 
 /// Percent-encoding of paths and queries, RFC 3986 section 2.1.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// - Returns: nil where a `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8.
-    static func decode(_ text: Substring.UTF8View) -> String? {
+    package static func decode(_ text: Substring.UTF8View) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var position = text.startIndex
@@ -15,7 +15,9 @@ enum PercentEncoding {
                 continue
             }
             let digits = text[position...].prefix(2)
-            guard let decoded = Hex.decode(String(Substring(digits))), decoded.count == 1 else { return nil }
+            guard let decoded = Hex.decode(String(decoding: digits, as: UTF8.self)), decoded.count == 1 else {
+                return nil
+            }
             bytes += decoded
             position = digits.endIndex
         }

@@ -65,8 +65,9 @@ struct Problems: Sendable {
         if error.code == .internalError { return unexpected(error, requestId: requestId) }
         let (status, title) = ProblemTable.status(of: error.code)
         // The detail of a mismatch names the token's own values: it goes to the caller alone.
+        let isOurFault = error.code == .storeUnavailable || error.code == .keyDamaged
         logger.log(
-            level: status >= 500 && status != 501 ? .error : .debug, "request refused",
+            level: isOurFault ? .error : .debug, "request refused",
             metadata: ["code": "\(error.code.rawValue)", "requestId": "\(requestId)"])
         return Problem(
             status: status, code: error.code.rawValue, title: title, detail: error.detail, requestId: requestId)

@@ -1,10 +1,10 @@
-import Vocabulary
+package import Vocabulary
 
 extension PublicKeyHash {
     /// Reads the spelling of our paths, Base64url without padding, without allocating: every request passes here.
     ///
     /// - Returns: nil for anything but 43 characters with no bits left over; the other spellings are read elsewhere.
-    init?(base64URL text: Substring.UTF8View) {
+    package init?(base64URL text: Substring.UTF8View) {
         guard text.count == 43 else { return nil }
         let hash: PublicKeyHash? = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 33) {
             bytes -> PublicKeyHash? in

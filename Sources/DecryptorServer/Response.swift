@@ -1,16 +1,16 @@
-import NIOCore
-import NIOHTTP1
+package import NIOCore
+package import NIOHTTP1
 
 /// One answer, rendered: status line, header fields and body in one buffer.
 ///
 /// There is no `Date`: both ends of a Unix socket share the clock, and without it an answer can be kept as it is sent.
-struct Response: Sendable {
+package struct Response: Sendable {
     /// The whole answer for a connection that stays open.
     private let bytes: ByteBuffer
     /// Up to and including the empty line.
     private let headLength: Int
     /// Whether the memory is to be overwritten once it was sent.
-    let holdsSecret: Bool
+    package let holdsSecret: Bool
 
     /// Room left for the head before the body is written; the longest head has less than 300 bytes.
     private static let headRoom = 384
@@ -18,7 +18,7 @@ struct Response: Sendable {
     /// - Parameters:
     ///   - fields: further header fields.
     ///   - bodyCapacity: no less than what `body` writes, so that no copy of a secret is left behind by growing.
-    init(
+    package init(
         _ status: HTTPResponseStatus, _ contentType: String = "application/json", fields: [(String, String)] = [],
         bodyCapacity: Int, holdsSecret: Bool = false,
         body: (inout ByteBuffer) throws -> Void
@@ -56,7 +56,7 @@ struct Response: Sendable {
     }
 
     /// The same in as little memory as it takes, to be kept.
-    var compacted: Response { Response(compacting: self) }
+    package var compacted: Response { Response(compacting: self) }
 
     /// Memory held, in bytes.
     var footprint: Int { bytes.storageCapacity }
@@ -66,7 +66,7 @@ struct Response: Sendable {
     /// - Parameters:
     ///   - isHead: the head alone, as `HEAD` asks.
     ///   - isLast: says `Connection: close`.
-    func wireBytes(isHead: Bool, isLast: Bool) -> ByteBuffer {
+    package func wireBytes(isHead: Bool, isLast: Bool) -> ByteBuffer {
         guard isHead || isLast else { return bytes }
         let close = isLast ? "Connection: close\r\n" : ""
         let bodyLength = isHead ? 0 : bytes.readableBytes - headLength
@@ -81,5 +81,5 @@ struct Response: Sendable {
     }
 
     /// Overwrites a secret that will not be sent from here.
-    func wipe() { if holdsSecret { bytes.wipeStorage() } }
+    package func wipe() { if holdsSecret { bytes.wipeStorage() } }
 }

@@ -1,30 +1,30 @@
-import MerchantCore
-import NIOHTTP1
+package import MerchantCore
+package import NIOHTTP1
 
 /// What a caller needs before a route is even looked at.
-enum RoutePermit: Hashable, Sendable {
+package enum RoutePermit: Hashable, Sendable {
     case permit(Permit)
     /// Whichever: the caller is known to the daemon.
     case any
 }
 
 /// One line of the decryptor's interface.
-struct Route: Sendable {
+package struct Route: Sendable {
     /// What answers.
-    enum Endpoint: CaseIterable, Sendable {
+    package enum Endpoint: CaseIterable, Sendable {
         case resolve, symmetricKey, verifyToken, decryptToken, health
     }
 
     /// `GET` answers `HEAD` too.
-    let method: HTTPMethod
-    let path: String
-    let permit: RoutePermit
-    let endpoint: Endpoint
+    package let method: HTTPMethod
+    package let path: String
+    package let permit: RoutePermit
+    package let endpoint: Endpoint
     /// Query parameters that the route reads; any other is refused.
     var parameters: [String] = []
 
     /// Every route there is: requests are matched by it, and tests list it.
-    static let table: [Route] = [
+    package static let table: [Route] = [
         Route(
             method: .GET, path: "/v1/keys/{publicKeyHash}", permit: .permit(.resolve), endpoint: .resolve,
             parameters: ["include"]),

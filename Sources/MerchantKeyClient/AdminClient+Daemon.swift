@@ -17,8 +17,8 @@ extension AdminClient {
         merchant: MerchantIdentifier?, key: PublicKeyHash?, most: Int
     ) async throws(ClientError) -> Listing<AuditRecordDocument> {
         var query: [(name: String, value: String)] = []
-        if let merchant { query.append(("merchantIdentifier", merchant.rawValue)) }
-        if let key { query.append(("publicKeyHash", key.base64URL)) }
+        if let merchant { query.append(("merchant", merchant.rawValue)) }
+        if let key { query.append(("key", key.base64URL)) }
         return try await list(Paths.audit, query: query, most: most)
     }
 

@@ -34,7 +34,8 @@ extension AdminClient {
         try await list(Paths.keys(of: merchant))
     }
 
-    /// Key pairs whose publicKeyHash begins so, in any of its spellings.
+    /// Key pairs whose publicKeyHash begins so, in any of its spellings. The daemon has no pages here: `most` items may
+    /// mean that there are more.
     package func keys(beginning text: String, most: Int) async throws(ClientError) -> Listing<KeyDocument> {
         try await list(Paths.keys, query: [("beginning", text)], most: most)
     }

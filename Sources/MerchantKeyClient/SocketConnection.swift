@@ -102,8 +102,7 @@ final class SocketConnection: Sendable {
         switch error.errnoCode {
         case ENOENT: "there is no such socket; is merchantkeyd running?"
         case ECONNREFUSED: "nobody listens on the socket; is merchantkeyd running?"
-        case EACCES, EPERM: "permission denied"
-        default: error.description
+        default: String(cString: strerror(error.errnoCode))
         }
     }
 }

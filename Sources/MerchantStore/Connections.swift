@@ -7,11 +7,15 @@ enum Connections {
     static let applicationID: Int32 = 0x6D6B_6479
     static let readers = 4
     static let busyMilliseconds = 5000
+    /// Enough for the inner pages of every index at some 100,000 merchants; hashes are written all over them.
+    private static let writerCacheKilobytes = 16 << 10
     /// A longer write-ahead log is cut to this length once its content is in the database.
     private static let longestIdleLog = 64 << 20
 
     /// One connection that writes and checkpoints, up to ``readers`` that can only read.
-    static func open(path: String) throws -> DatabasePool {
+    ///
+    /// - Parameter trace: is shown the text of each statement, without its values.
+    static func open(path: String, trace: (@Sendable (String) -> Void)?) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "merchantkeyd"
         configuration.maximumReaderCount = readers
@@ -28,25 +32,42 @@ enum Connections {
                     PRAGMA temp_store = MEMORY;
                     PRAGMA journal_size_limit = \(longestIdleLog);
                     """)
+            guard let trace else { return }
+            db.trace { if case .statement(let statement) = $0 { trace(statement.sql) } }
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
-        // GRDB sets NORMAL after `prepareDatabase`; a commit would then survive a crash of ours, but no loss of power.
         try pool.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            try require("synchronous", is: 2, on: db)
-            try require("foreign_keys", is: 1, on: db)
-            try require("secure_delete", is: 1, on: db)
+            // GRDB sets NORMAL after `prepareDatabase`; a commit would then survive a crash of ours, but no loss of power.
+            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(writerCacheKilobytes)")
+            try requireSettings(on: db)
         }
         return pool
     }
 
-    /// SQLite ignores settings that it was built without.
-    private static func require(_ pragma: String, is expected: Int, on db: Database) throws {
-        let found = try Int.fetchOne(db, sql: "PRAGMA \(pragma)")
-        guard found == expected else {
+    /// What the connection that writes must be set to; `synchronous` 2 is FULL.
+    private static let required = [
+        ("journal_mode", "wal"), ("synchronous", "2"), ("foreign_keys", "1"), ("secure_delete", "1"),
+        ("trusted_schema", "0"), ("cell_size_check", "1"), ("busy_timeout", "\(busyMilliseconds)"),
+    ]
+
+    /// The settings in force on a connection.
+    static func settings(of db: Database) throws -> [String: String] {
+        var settings: [String: String] = [:]
+        for (name, _) in required {
+            settings[name] = try Row.fetchOne(db, sql: "PRAGMA \(name)").map { row in
+                let value: DatabaseValue = row[0]
+                return String.fromDatabaseValue(value) ?? Int.fromDatabaseValue(value).map(String.init) ?? ""
+            }
+        }
+        return settings
+    }
+
+    /// SQLite passes over settings that it was built without.
+    private static func requireSettings(on db: Database) throws {
+        let settings = try settings(of: db)
+        for (name, expected) in required where settings[name] != expected {
             throw MerchantError(
-                .storeUnavailable,
-                "SQLite's \(pragma) is \(found.map(String.init) ?? "unknown"), expected \(expected)")
+                .storeUnavailable, "SQLite's \(name) is \(settings[name] ?? "unknown"), expected \(expected)")
         }
     }
 

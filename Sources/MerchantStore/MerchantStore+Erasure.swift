@@ -21,8 +21,9 @@ extension MerchantStore {
 
     /// - Returns: false where a reader was in the way.
     private func truncateLog() async throws -> Bool {
-        try await StoreFailure.translating {
-            try await pool.writeWithoutTransaction { db in
+        try queue.requireReady()
+        do {
+            return try await pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA busy_timeout = \(Self.erasurePatience)")
                 defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
                 do {
@@ -32,6 +33,6 @@ extension MerchantStore {
                     return false
                 }
             }
-        }
+        } catch { throw queue.judged(error) }
     }
 }

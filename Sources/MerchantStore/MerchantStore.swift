@@ -22,15 +22,19 @@ package final class MerchantStore: MerchantRepository, Sendable {
 
     /// Opens the database, or makes it where there is none, and brings its schema up to date.
     ///
-    /// - Parameter clock: tells when a migration was applied.
+    /// - Parameters:
+    ///   - clock: tells when a migration was applied.
+    ///   - trace: is shown the text of each statement, without its values, on the thread that runs it.
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that others may read or write, that is not ours, or that a
     ///   newer program wrote; the file is not changed then.
-    package static func open(path: String, clock: any WallClock = SystemClock()) throws -> MerchantStore {
+    package static func open(
+        path: String, clock: any WallClock = SystemClock(), trace: (@Sendable (String) -> Void)? = nil
+    ) throws -> MerchantStore {
         try StoreFailure.translating {
             // A leading "./" keeps SQLite from reading a meaning into a name such as ":memory:".
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.prepare(at: path)
-            let pool = try Connections.open(path: path)
+            let pool = try Connections.open(path: path, trace: trace)
             try pool.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.migrations, to: db, at: clock.now)
             }
@@ -48,6 +52,12 @@ package final class MerchantStore: MerchantRepository, Sendable {
     package func close() throws {
         queue.finish()
         try StoreFailure.translating { try pool.close() }
+    }
+
+    /// SQLite's settings in force on the connection that writes, by their names: for diagnosis.
+    package func settings() throws -> [String: String] {
+        try queue.requireReady()
+        return try StoreFailure.translating { try pool.writeWithoutTransaction { try Connections.settings(of: $0) } }
     }
 
     /// Looks through the whole file for damage. Takes time in proportion to its size; writes go on meanwhile.

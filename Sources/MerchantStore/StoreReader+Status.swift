@@ -22,8 +22,7 @@ extension StoreReading {
             ) { try $0.integer("ended") } ?? 0
         // Records are never deleted and numbered without gaps.
         counts.auditRecords =
-            try first("SELECT sequence FROM audit ORDER BY sequence DESC LIMIT 1", []) { try $0.integer("sequence") }
-            ?? 0
+            try first("SELECT coalesce(max(sequence), 0) AS last FROM audit", []) { try $0.integer("last") } ?? 0
         return counts
     }
 

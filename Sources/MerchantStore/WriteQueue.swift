@@ -57,9 +57,14 @@ final class WriteQueue: Sendable {
         if begins { scheduleNextGroup() }
     }
 
+    /// - Throws: why nothing is taken any more.
+    func requireReady() throws {
+        if let refusal = state.withLock({ $0.failure ?? $0.refusal }) { throw refusal }
+    }
+
     /// Commits one change alone, on the calling thread.
     func writeNow(_ body: (Database) throws -> Void) throws {
-        if let refusal = state.withLock({ $0.failure ?? $0.refusal }) { throw refusal }
+        try requireReady()
         do {
             try pool.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
@@ -139,8 +144,8 @@ extension WriteQueue {
         }
     }
 
-    /// Translates what lost a transaction, and takes no more where the storage itself failed.
-    private func judged(_ error: any Error) -> any Error {
+    /// Translates what lost a transaction or a checkpoint, and takes no more where the storage itself failed.
+    func judged(_ error: any Error) -> any Error {
         let translated = StoreFailure.translated(error)
         if StoreFailure.isLasting(error), let translated = translated as? MerchantError {
             let failure = MerchantError(

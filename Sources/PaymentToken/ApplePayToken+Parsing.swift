@@ -6,7 +6,7 @@ extension ApplePayToken {
     /// card art and an EMV record make the data longer.
     enum Bounds {
         static let data = 18...32_768
-        static let signature = 64...16_384
+        static let signature = 0...16_384
         static let applicationDataHash = 32
     }
 

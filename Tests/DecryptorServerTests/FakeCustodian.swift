@@ -1,5 +1,6 @@
 import Crypto
 import Dispatch
+import Glibc
 import MerchantCore
 import PaymentToken
 import Secrets
@@ -9,11 +10,16 @@ import Vocabulary
 /// Holds a door shut until it is opened, for everybody at once.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
+    private let arrivals = Atomic<Int>(0)
 
     func pass() {
+        arrivals.add(1, ordering: .relaxed)
         semaphore.wait()
         semaphore.signal()
     }
+
+    /// Returns once so many stand before the gate.
+    func awaitArrivals(_ count: Int) { while arrivals.load(ordering: .relaxed) < count { usleep(500) } }
 
     func open() { semaphore.signal() }
 }

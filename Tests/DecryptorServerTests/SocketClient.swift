@@ -30,7 +30,6 @@ final class SocketClient {
             }
         }
         guard result == 0 else {
-            close(descriptor)
             throw Failed(what: "connect: \(String(cString: strerror(errno)))")
         }
         // A test that would wait for ever fails instead.
@@ -46,12 +45,28 @@ final class SocketClient {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL.rawValue))
+                Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
             }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
         return true
+    }
+
+    /// Sends as long as the other side takes bytes without waiting, at most so long.
+    ///
+    /// - Returns: how many bytes were taken.
+    func sendWithoutWaiting(_ text: String, until patience: Duration) -> Int {
+        let bytes = Array(text.utf8)
+        let end = ContinuousClock.now + patience
+        var sent = 0
+        while sent < bytes.count, ContinuousClock.now < end {
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
+            if count > 0 { sent += count } else { usleep(1000) }
+        }
+        return sent
     }
 
     /// Says that nothing more will be sent.

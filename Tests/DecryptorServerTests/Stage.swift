@@ -11,7 +11,7 @@ import Synchronization
 import Vocabulary
 import WireAPI
 
-@testable import DecryptorServer
+import DecryptorServer
 
 /// A decryptor's socket in a directory of its own, with a store and a custodian in memory.
 final class Stage: Sendable {
@@ -34,7 +34,10 @@ final class Stage: Sendable {
 
     init() {
         var template = Array("/tmp/decryptor-test-XXXXXX".utf8CString)
-        precondition(template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress) != nil })
+        let made = template.withUnsafeMutableBufferPointer { text in
+            text.baseAddress.map { mkdtemp($0) != nil } ?? false
+        }
+        precondition(made, "a temporary directory can be made")
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         socketPath = directory + "/decryptor.sock"
         store.state.withLock { $0.observers = [answers] }
@@ -64,7 +67,7 @@ final class Stage: Sendable {
             operations: MerchantOperations(
                 repository: store, custodian: custodian, clock: clock, environment: .sandbox),
             policy: policy,
-            health: { [isReady] in
+            health: { [self] in
                 let ready = isReady.withLock { $0 }
                 return HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the store does not answer"])
             }, answers: answers, limits: limits, logger: logger)
@@ -85,6 +88,11 @@ final class Stage: Sendable {
     func client<Value: Sendable>(_ body: @escaping @Sendable (SocketClient) throws -> Value) async throws -> Value {
         let path = socketPath
         return try await Self.threads.runIfActive { try body(SocketClient(path)) }
+    }
+
+    /// Asks once, on a connection of its own.
+    func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> SocketClient.Reply {
+        try await client { try $0.ask(method, target, body) }
     }
 
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

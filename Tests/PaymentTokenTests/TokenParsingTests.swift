@@ -105,7 +105,6 @@ struct TokenParsingTests {
         Refusal(testDescription: "data too long", says: "expected 18 to 32768") {
             $0.data = [UInt8](repeating: 1, count: 32_769)
         },
-        Refusal(testDescription: "no signature", says: "expected 64", change: { $0.signature = [] }),
         Refusal(testDescription: "a key of another curve", says: "P-256") {
             $0.keyMaterial = Array(P384.KeyAgreement.PrivateKey().publicKey.derRepresentation)
         },

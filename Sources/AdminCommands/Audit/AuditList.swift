@@ -40,7 +40,7 @@ extension AuditRecordDocument {
             rows: records.map {
                 [
                     Cell("\($0.sequence)"), Cell(time: $0.at), Cell($0.deed),
-                    Cell("uid \($0.caller.uid), \($0.caller.program)"), Cell($0.merchantIdentifier),
+                    Cell("uid \($0.caller.uid), \($0.caller.programName)"), Cell($0.merchantIdentifier),
                     Cell($0.publicKeyHash), Cell($0.change), Cell($0.reason),
                 ]
             })
@@ -54,4 +54,9 @@ extension AuditRecordDocument {
         case (nil, let after?): "- → \(after)"
         }
     }
+}
+
+extension AuditRecordDocument.CallerDocument {
+    /// Without its directories, which JSON has.
+    fileprivate var programName: String { program.split(separator: "/").last.map(String.init) ?? program }
 }

@@ -32,8 +32,10 @@ package enum KeyArgument: Hashable, Sendable {
         switch self {
         case .hash(let hash): return hash
         case .beginning(let text):
-            let matches = try await admin.keys(beginning: text, most: Self.mostMatchesShown)
-            return try Self.only(matches.items, beginning: text, hasMore: matches.hasMore)
+            let matches = try await admin.keys(beginning: text, most: Self.mostMatchesShown + 1).items
+            return try Self.only(
+                Array(matches.prefix(Self.mostMatchesShown)), beginning: text,
+                hasMore: matches.count > Self.mostMatchesShown)
         }
     }
 

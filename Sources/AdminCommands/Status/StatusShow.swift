@@ -1,5 +1,6 @@
 import ArgumentParser
 import MerchantKeyClient
+import Vocabulary
 import WireAPI
 
 struct StatusShow: AsyncParsableCommand {
@@ -53,10 +54,7 @@ extension StatusDocument {
             ("started (UTC)", Cell(time: startedAt)),
             ("merchants", Cell("\(merchants)")),
             ("below target", Cell("\(merchantsBelowTarget)", merchantsBelowTarget > 0 ? .warning : .plain)),
-            (
-                "key pairs",
-                Cell(keyPairs.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
-            ),
+            ("key pairs", Cell(keyPairsInOrder)),
             ("certificates", Cell("\(certificates)")),
             ("audit records", Cell("\(auditRecords)")),
         ])
@@ -72,5 +70,13 @@ extension StatusDocument {
                     ]
                 }),
         ]
+    }
+
+    /// As a key pair goes through its states; one this program does not know comes last.
+    private var keyPairsInOrder: String {
+        let known = KeyState.allCases.map(\.rawValue)
+        let strangers = keyPairs.keys.filter { !known.contains($0) }.sorted()
+        return (known + strangers).compactMap { state in keyPairs[state].map { "\($0) \(state)" } }
+            .joined(separator: ", ")
     }
 }

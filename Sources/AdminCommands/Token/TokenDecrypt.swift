@@ -38,8 +38,9 @@ struct TokenDecrypt: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard !(unverified && claim) else {
-            throw ValidationError("found --unverified with --claim, expected one: only a verified token can be claimed")
+        guard !claim || (!unverified && at == nil) else {
+            throw ValidationError(
+                "found --claim with --unverified or --at, expected it alone: only a token verified now can be claimed")
         }
     }
 

@@ -1,0 +1,88 @@
+import AdminCommands
+import Testing
+import Vocabulary
+
+@Suite("Arguments")
+struct PureArgumentTests {
+    @Test(
+        "A duration is a number and a unit",
+        arguments: [("30d", 2_592_000), ("12h", 43_200), ("15m", 900), ("45s", 45), ("0s", 0), ("007s", 7)])
+    func durations(text: String, seconds: Int) throws {
+        #expect(try DurationArgument.parse(text).seconds == seconds)
+    }
+
+    @Test(
+        "What is no duration is refused",
+        arguments: [
+            "", "d", "30", "-1d", "+1d", "1.5h", "1w", "1 d", "30D", "1h30m", "９s", "99999999999999999999d",
+            "200000000000000d",
+        ])
+    func noDurations(text: String) {
+        #expect(throws: (any Error).self) { try DurationArgument.parse(text) }
+    }
+
+    @Test("Each of the three spellings of a publicKeyHash is the whole hash")
+    func spellings() throws {
+        let hash = try #require(PublicKeyHash(base64: Samples.hash))
+        for text in [hash.base64, hash.base64URL, hash.hex, hash.hex.uppercased()] {
+            #expect(try KeyArgument.parse(text) == .hash(hash))
+        }
+    }
+
+    @Test("Less than a whole hash is a beginning", arguments: ["aXry", "cA7n/gps", "aXr+", "_-aa", "0123456789abcdef"])
+    func beginnings(text: String) throws {
+        #expect(try KeyArgument.parse(text) == .beginning(text))
+    }
+
+    @Test(
+        "What can't begin a publicKeyHash is refused",
+        arguments: ["", "abc", "ab cd", "abcd=", "abcdé", String(repeating: "a", count: 65), "../../x"])
+    func noKeys(text: String) {
+        #expect(throws: (any Error).self) { try KeyArgument.parse(text) }
+    }
+
+    @Test("A time has a date, a time and an offset")
+    func times() throws {
+        #expect(try TimeArgument.parse("2023-03-20T20:46:55Z").rfc3339 == "2023-03-20T20:46:55Z")
+        #expect(throws: (any Error).self) { try TimeArgument.parse("yesterday") }
+    }
+
+    @Test(
+        "A passphrase loses one line end, and nothing else",
+        arguments: [("a b\n", "a b"), ("a\r\n", "a"), ("a\n\n", "a\n"), (" a ", " a ")])
+    func passphrases(text: String, passphrase: String) throws {
+        let program = try Program()
+        defer { program.remove() }
+        #expect(try Passphrase.read(InputFile(try program.write(text, to: "p"))) == passphrase)
+    }
+}
+
+@Suite("Where the sockets are")
+struct SocketLocationTests {
+    private static func admin(_ option: String?, _ variables: SocketLocation.Variables) throws -> String {
+        try SocketLocation(environment: variables).admin(option: option)
+    }
+
+    @Test("The option wins over MERCHANTKEYD_SOCKET, that over XDG_STATE_HOME, that over HOME")
+    func order() throws {
+        let all = SocketLocation.Variables(socket: "/s", stateHome: "/x", home: "/h")
+        #expect(try Self.admin("/o", all) == "/o")
+        #expect(try Self.admin(nil, all) == "/s")
+        #expect(try Self.admin(nil, .init(stateHome: "/x", home: "/h")) == "/x/merchantkeyd/admin.sock")
+        #expect(try Self.admin(nil, .init(home: "/h")) == "/h/.local/state/merchantkeyd/admin.sock")
+    }
+
+    @Test("An empty variable and a relative XDG_STATE_HOME count as unset")
+    func unset() throws {
+        #expect(try Self.admin(nil, .init(socket: "", stateHome: "", home: "/h")).hasPrefix("/h/"))
+        #expect(try Self.admin(nil, .init(stateHome: "x", home: "/h")).hasPrefix("/h/"))
+        #expect(throws: CommandFailure.self) { try Self.admin(nil, .init()) }
+    }
+
+    @Test("The decryptor's socket is beside the admin's, unless it is named")
+    func decryptor() {
+        #expect(SocketLocation.decryptor(option: nil, beside: "/a/b/admin.sock") == "/a/b/decryptor.sock")
+        #expect(SocketLocation.decryptor(option: nil, beside: "admin.sock") == "decryptor.sock")
+        #expect(SocketLocation.decryptor(option: "/d", beside: "/a/admin.sock") == "/d")
+    }
+}

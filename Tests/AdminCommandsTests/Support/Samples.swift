@@ -1,0 +1,47 @@
+import WireAPI
+
+/// Documents as a daemon sends them.
+enum Samples {
+    static let hash = "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls="
+    static let hashInPath = "aXryfzzhfHFLCl-guEkcYpVd1R-mPYEmmeu1N4aR2Ls"
+    static let otherHash = "cA7n/gpsa5yxOZ/wECCXUqU+hrre+Sjq4RxEwAIqWGM="
+    static let otherHashInPath = "cA7n_gpsa5yxOZ_wECCXUqU-hrre-Sjq4RxEwAIqWGM"
+    static let csr = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"
+
+    static func merchant(_ identifier: String = "merchant.com.example", name: String? = "Example") -> MerchantDocument {
+        MerchantDocument(
+            merchantIdentifier: identifier, merchantIdentifierHash: String(repeating: "ab", count: 32), name: name,
+            targetActiveKeyPairs: 2, activeKeyPairs: 1, createdAt: "2026-11-21T04:53:15Z")
+    }
+
+    static func key(_ hash: String = hash, state: String = "current", csr: String? = nil) -> KeyDocument {
+        KeyDocument(
+            publicKeyHash: hash, merchantIdentifier: "merchant.com.example", algorithm: "EC_v1",
+            purpose: "paymentProcessing", state: state, origin: "generated", createdAt: "2026-11-21T04:53:15Z",
+            stateSince: "2026-11-21T04:53:15Z", notBefore: nil, notAfter: "2028-12-20T00:00:00.5Z",
+            revocationReason: nil, destroyAfter: nil, exportedAt: nil, certificates: [], csr: csr)
+    }
+
+    static func move(dryRun: Bool, from: String = "current", to: String = "revoked") -> KeyMoveDocument {
+        KeyMoveDocument(
+            dryRun: dryRun, moves: [.init(publicKeyHash: hash, from: from, to: to)],
+            warnings: ["one active key is left"], key: key(state: dryRun ? from : to))
+    }
+
+    static func status(_ severities: [String]) -> StatusDocument {
+        StatusDocument(
+            version: "1", environment: "production", time: "2026-11-21T04:53:15Z", startedAt: "2026-11-21T04:00:00Z",
+            merchants: 3, merchantsBelowTarget: 0,
+            keyPairs: ["pending": 1, "standby": 1, "current": 2, "retiring": 3, "revoked": 4, "destroyed": 5],
+            certificates: 6, auditRecords: 7,
+            findings: severities.map {
+                .init(severity: $0, code: "c", detail: "detail of \($0)", merchantIdentifier: nil, publicKeyHash: nil)
+            })
+    }
+
+    static let paymentData =
+        #"{"data":"AAEC","signature":"AwQ=","header":{"publicKeyHash":"\#(hash)","ephemeralPublicKey":"BQ==","transactionId":"0a0b"},"version":"EC_v1"}"#
+
+    static let plaintext =
+        #"{"applicationPrimaryAccountNumber":"4784000000380075","transactionAmount":100,"paymentData":{"onlinePaymentCryptogram":"/x2gvNsADhptD1JXWRhcMAACAAA=","eciIndicator":"7"}}"#
+}

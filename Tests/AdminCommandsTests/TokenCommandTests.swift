@@ -1,0 +1,168 @@
+import Foundation
+import MerchantKeyClient
+import Testing
+import WireAPI
+
+@Suite("merchantkeyctl token, and the decryptor's client")
+struct TokenCommandTests {
+    private static func with(
+        socket: String = "decryptor.sock",
+        _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
+        _ body: (Program, FakeDaemon, String) async throws -> Void
+    ) async throws {
+        let program = try Program()
+        defer { program.remove() }
+        let daemon = try FakeDaemon(in: program.directory, named: socket, answer)
+        defer { daemon.stop() }
+        try await body(
+            program, daemon, try program.write(#"{"paymentData":\#(Samples.paymentData)}"#, to: "token.json"))
+    }
+
+    private static func decrypted() -> FakeDaemon.Reply {
+        let plaintext = Data(Samples.plaintext.utf8).base64EncodedString()
+        return .text(
+            #"{"paymentData":\#(Samples.plaintext),"plaintext":"\#(plaintext)","verification":{"verified":false,"checks":[{"check":"signature","outcome":"notChecked","finding":"not asked for"}]},"publicKeyHash":"\#(Samples.hash)","merchantIdentifier":"merchant.com.example"}"#
+        )
+    }
+
+    @Test("--raw prints the plaintext byte for byte, through the socket beside the admin's")
+    func raw() async throws {
+        try await Self.with({ _ in Self.decrypted() }) { program, daemon, token in
+            let transcript = try await program.run(
+                ["token", "decrypt", token, "--unverified", "--raw", "--socket", program.path("admin.sock")])
+            #expect(transcript == .init(status: 0, output: Samples.plaintext, error: ""))
+            let request = try #require(daemon.requests.first)
+            #expect(request.target == "/v1/payment-tokens/decrypt")
+            #expect(request.text.hasPrefix(#"{"paymentData":\#(Samples.paymentData),"#))
+            let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
+            #expect(body["expected"] as? [String: String] == ["merchantIdentifier": "any"])
+            #expect(body["verify"] as? Bool == false)
+            #expect(body.count == 3)
+        }
+    }
+
+    @Test("The table shows neither account number nor cryptogram")
+    func masked() async throws {
+        try await Self.with({ _ in Self.decrypted() }) { program, daemon, token in
+            let transcript = try await program.run(
+                [
+                    "token", "decrypt", token, "--merchant", "merchant.a", "--at", "2026-11-21T04:53:15+01:00",
+                    "--decryptor-socket", daemon.socketPath,
+                ])
+            #expect(transcript.status == 0)
+            #expect(transcript.output.contains("applicationPrimaryAccountNumber      ************0075\n"))
+            for secret in ["478400", "x2gvNsA"] { #expect(!transcript.output.contains(secret)) }
+            let request = try #require(daemon.requests.first)
+            let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
+            #expect(body["expected"] as? [String: String] == ["merchantIdentifier": "merchant.a"])
+            #expect(body["receivedAt"] as? String == "2026-11-21T03:53:15Z")
+            #expect(body.count == 3)
+        }
+    }
+
+    @Test("A refused token is exit status 1 and says why")
+    func refused() async throws {
+        try await Self.with({ _ in .problem(410, "keyRevoked", "the key was revoked") }) { program, daemon, token in
+            let transcript = try await program.run(["token", "decrypt", token, "--decryptor-socket", daemon.socketPath])
+            #expect(transcript.status == 1)
+            #expect(transcript.error.hasPrefix("refused: keyRevoked: the key was revoked"))
+        }
+    }
+
+    @Test(
+        "A token that does not verify is exit status 1, its checks on standard output",
+        arguments: [(true, 0), (false, 1)] as [(Bool, Int32)])
+    func verify(verified: Bool, status: Int32) async throws {
+        try await Self.with({ _ in
+            try .json(
+                VerificationDocument(
+                    verified: verified, checks: [.init(check: "chain", outcome: "failed", finding: "x")]))
+        }) { program, daemon, token in
+            let transcript = try await program.run(
+                ["token", "verify", "-", "--decryptor-socket", daemon.socketPath],
+                input: .bytes(try String(contentsOfFile: token, encoding: .utf8)))
+            #expect(transcript.status == status)
+            #expect(transcript.output == "CHECK  OUTCOME  FINDING\nchain  failed   x\n")
+            #expect(daemon.requests.first?.text == #"{"paymentData":\#(Samples.paymentData)}"#)
+        }
+    }
+
+    @Test("Inspect names the stored key, and needs no daemon to read the token")
+    func inspect() async throws {
+        try await Self.with(socket: "admin.sock", { _ in try .json(Samples.key(state: "retiring")) }) {
+            program, daemon, token in
+            let found = try await program.run(["token", "inspect", token, "--socket", daemon.socketPath])
+            #expect(found.status == 0)
+            #expect(found.output.contains("retiring, of merchant.com.example"))
+            let alone = try await program.run(["--output", "json", "token", "inspect", token])
+            #expect(alone.status == 0)
+            let json = try #require(try JSONSerialization.jsonObject(with: Data(alone.output.utf8)) as? [String: Any])
+            #expect(json["publicKeyHash"] as? String == Samples.hash)
+            #expect((json["storedKeyUnknown"] as? String)?.contains("can't reach the daemon") == true)
+        }
+    }
+
+    @Test("A token can't smuggle in fields of ours")
+    func smuggling() async throws {
+        try await Self.with({ _ in Self.decrypted() }) { _, daemon, _ in
+            let client = DecryptorClient(socketPath: daemon.socketPath)
+            for text in [#"{},"verify":false,"x":{}"#, #"{}}"#, "[]", "", "{\"a\":1,\"a\":2}"] {
+                await #expect(throws: ClientError.self) {
+                    try await client.decrypt(Array(text.utf8), expecting: .init(merchant: .any), claim: false)
+                }
+            }
+            await client.shutdown()
+            #expect(daemon.requests.isEmpty)
+        }
+    }
+
+    @Test("The client resolves, restores symmetric keys, and decrypts with its expectations")
+    func client() async throws {
+        try await Self.with(
+            socket: "A dir+ü%.sock",
+            { request in
+                switch request.target {
+                case let target where target.hasSuffix("/symmetric-key"):
+                    return try .json(
+                        SymmetricKeyDocument(symmetricKey: Data(repeating: 7, count: 32).base64EncodedString()))
+                case "/v1/payment-tokens/decrypt": return Self.decrypted()
+                default:
+                    return try .json(
+                        ResolvedKeyDocument(
+                            publicKeyHash: Samples.hash, merchantIdentifier: "merchant.a", merchantIdentifierHash: "",
+                            algorithm: "EC_v1", state: "current", certificate: "", notBefore: "", notAfter: "",
+                            privateKey: nil))
+                }
+            }
+        ) { _, daemon, _ in
+            try await DecryptorClient.with(socketPath: daemon.socketPath) { client in
+                #expect(try await client.resolve("../ä").merchantIdentifier == "merchant.a")
+                let key = try await client.symmetricKey(of: Samples.hash, ephemeralPublicKey: "BQ==")
+                #expect(key == Array(repeating: 7, count: 32))
+                let token = try await client.decrypt(
+                    Array(Samples.paymentData.utf8),
+                    expecting: .init(
+                        merchant: .named("merchant.a"), currencyCode: "840", transactionAmount: 100,
+                        applicationData: [1]),
+                    claim: true, idempotencyKey: "attempt-1")
+                #expect(token.plaintext == Array(Samples.plaintext.utf8))
+                #expect(!token.isVerified && token.checks.count == 1)
+            }
+            #expect(daemon.requests.map(\.target).first == "/v1/keys/%2E%2E%2F%C3%A4")
+            let last = try #require(daemon.requests.last)
+            #expect(last.headers["idempotency-key"] == "attempt-1")
+            #expect(last.text.contains(#""transactionAmount":100"#) && last.text.contains(#""applicationData":"AQ==""#))
+        }
+    }
+
+    @Test("An answer without end is not read on")
+    func endless() async throws {
+        try await Self.with({ _ in .text(String(repeating: " ", count: (16 << 20) + 1)) }) { _, daemon, _ in
+            let client = DecryptorClient(socketPath: daemon.socketPath)
+            await #expect(throws: ClientError.protocolViolation("found an answer of more than 16777216 bytes")) {
+                try await client.resolve(Samples.hash)
+            }
+            await client.shutdown()
+        }
+    }
+}

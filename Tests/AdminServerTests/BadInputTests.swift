@@ -1,0 +1,282 @@
+import Foundation
+import MerchantCore
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+import AdminServer
+
+@Suite struct BadInputTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let method: String
+        let path: String
+        let body: Data?
+        let status: Int
+        let says: String
+
+        init(_ method: String, _ path: String, _ body: String? = nil, _ status: Int, says: String) {
+            self.init(method, path, data: body.map { Data($0.utf8) }, status, says: says)
+        }
+
+        init(_ method: String, _ path: String, data: Data?, _ status: Int, says: String) {
+            self.method = method
+            self.path = path
+            body = data
+            self.status = status
+            self.says = says
+        }
+
+        var testDescription: String { "\(method) \(path.prefix(60)) \(says)" }
+    }
+
+    private static let hash = PublicKeyHash(of: [7])
+    private static let merchant = "/v1/merchants/merchant.com.example.shop"
+
+    static let cases: [Case] = [
+        // Bodies.
+        Case("POST", "/v1/merchants", "", 400, says: "found an empty body"),
+        Case("POST", "/v1/merchants", "[]", 400, says: "found an array, expected a JSON object"),
+        Case("POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a""#, 400, says: "expected ',' or '}'"),
+        Case("POST", "/v1/merchants", #"{"merchantIdentifier": 7}"#, 400, says: "'merchantIdentifier' is a number"),
+        Case("POST", "/v1/merchants", "{}", 400, says: "'merchantIdentifier' is missing"),
+        Case(
+            "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "merchantIdentifier": "merchant.b"}"#, 400,
+            says: "'merchantIdentifier' twice"),
+        Case(
+            "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "mood": 1}"#, 400,
+            says: "unknown field 'mood'"),
+        Case("POST", "/v1/merchants", #"{"merchantIdentifier": "com.a"}"#, 400, says: "not a merchant identifier"),
+        Case(
+            "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant..a"}"#, 400, says: "not a merchant identifier"),
+        Case(
+            "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "targetActiveKeyPairs": 17}"#, 400,
+            says: "expected 1 to 16"),
+        Case(
+            "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "targetActiveKeyPairs": 1.5}"#, 400,
+            says: "expected an integer"),
+        Case(
+            "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "name": "\u0000"}"#, 400,
+            says: "without control characters"),
+        Case(
+            "POST", "/v1/merchants", data: Data(#"{"merchantIdentifier": ""#.utf8) + [0xFF, 0xFE] + Data(#""}"#.utf8),
+            400, says: "not UTF-8"),
+        Case(
+            "POST", "/v1/merchants", String(repeating: "[", count: 30_000), 400, says: "nested deeper than 16 levels"),
+        Case("POST", "/v1/merchants", String(repeating: " ", count: 65_537), 413, says: "longer than 65536 bytes"),
+        Case("POST", "/v1/merchants", "{}{}", 400, says: "after the end of the JSON text"),
+        Case("PATCH", merchant, "", 400, says: "found an empty body"),
+        Case("PATCH", merchant, #"{"merchantIdentifier": "merchant.b"}"#, 400, says: "unknown field"),
+        Case("POST", "\(merchant)/keys", #"{"algorithm": "EC_v2"}"#, 400, says: "expected one of 'EC_v1', 'RSA_v1'"),
+        Case("POST", "\(merchant)/keys", #"{"purpose": "fun"}"#, 400, says: "'purpose' is 'fun'"),
+        Case("POST", "\(merchant)/keys", #"{"algorithm": "EC_v1", "purpose": "identity"}"#, 422, says: "RSA_v1"),
+        Case("GET", merchant, "{}", 400, says: "found a body, expected none"),
+
+        // Imports.
+        Case("POST", "\(merchant)/keys/import", "{}", 400, says: "'privateKey' is missing"),
+        Case(
+            "POST", "\(merchant)/keys/import", #"{"privateKey": "not Base64", "certificate": "eA=="}"#, 400,
+            says: "'privateKey' is empty or not Base64"),
+        Case(
+            "POST", "\(merchant)/keys/import", #"{"privateKey": "eA==", "certificate": ""}"#, 400,
+            says: "'certificate' is empty or not Base64"),
+        Case(
+            "POST", "\(merchant)/keys/import", #"{"privateKey": "eA==", "certificate": "eA==", "state": "pending"}"#,
+            400, says: "expected standby, current or retiring"),
+        Case(
+            "POST", "\(merchant)/keys/import", #"{"privateKey": "eA==", "certificate": "eA=="}"#, 422,
+            says: "found no certificate"),
+        Case(
+            "POST", "\(merchant)/keys/import", String(repeating: " ", count: 1_048_577), 413,
+            says: "longer than 1048576 bytes"),
+
+        // Certificates.
+        Case("POST", "\(merchant)/certificates", "", 400, says: "found an empty body"),
+        Case("POST", "\(merchant)/certificates", "rubbish", 422, says: "found no certificate"),
+        Case("POST", "/v1/certificates", "KEY:\(hash.hex)", 422, says: "found a private key"),
+        Case("POST", "/v1/certificates", "CERT:\(hash.hex):merchant.a", 422, says: "no key pair here"),
+        Case("POST", "/v1/certificates", String(repeating: "x", count: 65_537), 413, says: "longer than"),
+
+        // Names in paths.
+        Case("GET", "/v1/merchants/com.example", nil, 400, says: "not a merchant identifier"),
+        Case("GET", "/v1/merchants/", nil, 400, says: "not a merchant identifier"),
+        Case("GET", "/v1/merchants/merchant.com.example.gone", nil, 404, says: "there is no merchant"),
+        Case("GET", "/v1/merchants/merchant.%ff", nil, 400, says: "not UTF-8"),
+        Case("GET", "/v1/merchants/merchant.%2", nil, 400, says: "'%' without two hexadecimal digits"),
+        Case("GET", "/v1/keys/short", nil, 400, says: "not a publicKeyHash"),
+        Case("GET", "/v1/keys/\(hash.hex.dropLast())", nil, 400, says: "not a publicKeyHash"),
+        Case("GET", "/v1/keys/\(String(repeating: "z", count: 64))", nil, 400, says: "not a publicKeyHash"),
+        Case("GET", "/v1/keys/\(hash.base64URL)=", nil, 400, says: "not a publicKeyHash"),
+        Case("GET", "/v1/keys/\(hash.hex)", nil, 404, says: "there is no key pair"),
+        Case("GET", "/v1/keys/\(hash.hex)/csr", nil, 404, says: "there is no key pair"),
+        Case("POST", "/v1/keys/\(hash.hex)/promote", nil, 404, says: "there is no key pair"),
+        Case("POST", "/v1/keys/\(hash.hex)/revoke", "", 400, says: "found an empty body"),
+        Case("POST", "/v1/keys/\(hash.hex)/revoke", #"{"reason": ""}"#, 400, says: "'reason' has 0 bytes"),
+        Case("POST", "/v1/keys/\(hash.hex)/destroy", #"{"afterSeconds": -1}"#, 400, says: "'afterSeconds' is -1"),
+        Case(
+            "POST", "/v1/keys/\(hash.hex)/destroy", #"{"afterSeconds": 9223372036854775807}"#, 400,
+            says: "'afterSeconds' is"),
+        Case("POST", "/v1/keys/\(hash.hex)/restore", #"{"dryRun": "yes"}"#, 400, says: "'dryRun' is a string"),
+
+        // Queries.
+        Case("GET", "/v1/merchants?page=2", nil, 400, says: "unknown query parameter 'page'"),
+        Case("GET", "/v1/status?x", nil, 400, says: "unknown query parameter 'x', expected none"),
+        Case("GET", "/v1/merchants?limit=0", nil, 400, says: "expected 1 to 1000"),
+        Case("GET", "/v1/merchants?limit=1001", nil, 400, says: "expected 1 to 1000"),
+        Case("GET", "/v1/merchants?limit=ten", nil, 400, says: "expected 1 to 1000"),
+        Case("GET", "/v1/merchants?limit=", nil, 400, says: "expected 1 to 1000"),
+        Case("GET", "/v1/merchants?limit=1&limit=2", nil, 400, says: "there twice"),
+        Case("GET", "/v1/merchants?cursor=x", nil, 400, says: "'cursor' is not a merchant identifier"),
+        Case("GET", "/v1/merchants?%zz=1", nil, 400, says: "'%' without two"),
+        Case("GET", "\(merchant)/keys?cursor=\(hash.hex)", nil, 400, says: "names no key pair of this merchant"),
+        Case("GET", "/v1/keys", nil, 400, says: "'beginning' is missing"),
+        Case("GET", "/v1/keys?beginning=abc", nil, 400, says: "expected 4 to 64"),
+        Case("GET", "/v1/audit?cursor=-1", nil, 400, says: "'cursor' is not one that an earlier page gave"),
+        Case("GET", "/v1/audit?key=x", nil, 400, says: "'key' is not a publicKeyHash"),
+        Case("DELETE", "\(merchant)?dryRun=maybe", nil, 400, says: "'dryRun' is neither true nor false"),
+
+        // Places.
+        Case("GET", "/", nil, 404, says: "nothing at this path"),
+        Case("GET", "/v1/rolls", nil, 404, says: "nothing at this path"),
+        Case("GET", "/v1/merchants/../status", nil, 404, says: "nothing at this path"),
+        Case("PUT", "/v1/merchants", "{}", 405, says: "expected one of GET, POST, HEAD"),
+        Case("GET", "/v1/certificates", nil, 405, says: "expected one of POST"),
+        Case("OPTIONS", "/v1/status", nil, 405, says: "expected one of GET, HEAD"),
+    ]
+
+    @Test("what cannot be accepted is refused in words, and changes nothing")
+    func table() async throws {
+        try await TestServer.run { server in
+            _ = try await server.stock()
+            let before = try await server.repository.read { try $0.counts(at: server.clock.now) }
+            for bad in Self.cases {
+                let reply = try await server.curl(bad.method, bad.path, bad.body)
+                #expect(reply.status == bad.status, "\(bad.testDescription): \(reply.text)")
+                #expect(reply.string("detail")?.contains(bad.says) == true, "\(bad.testDescription): \(reply.text)")
+                #expect(reply.headers["content-type"] == "application/problem+json", "\(bad.testDescription)")
+                let requestId = reply.string("requestId") ?? ""
+                #expect(requestId.count == 16 && reply.headers["x-request-id"] == requestId, "\(bad.testDescription)")
+            }
+            let after = try await server.repository.read { try $0.counts(at: server.clock.now) }
+            #expect(before == after)
+        }
+    }
+
+    @Test("405 says in Allow what there is")
+    func allow() async throws {
+        try await TestServer.run { server in
+            let reply = try await server.curl("PUT", "/v1/merchants/merchant.com.example")
+            #expect(reply.status == 405)
+            #expect(reply.headers["allow"] == "GET, PATCH, DELETE, HEAD")
+            #expect(reply.string("code") == "methodNotAllowed")
+        }
+    }
+
+    @Test("a body without a length is bounded too")
+    func chunked() async throws {
+        try await TestServer.run { server in
+            let body = Data(repeating: UInt8(ascii: " "), count: 200_000)
+            let reply = try await server.curl("POST", "/v1/merchants", body, headers: ["Transfer-Encoding: chunked"])
+            #expect(reply.status == 413)
+        }
+    }
+
+    @Test("what breaks off before its end is not acted on")
+    func truncated() async throws {
+        try await TestServer.run { server in
+            let body = #"{"merchantIdentifier": "merchant.com.example"}"#
+            let head = "POST /v1/merchants HTTP/1.1\r\nHost: x\r\n"
+            let answers = [
+                await RawConnection.exchange(
+                    head + "Content-Length: \(body.utf8.count + 1)\r\n\r\n" + body, with: server.socket),
+                await RawConnection.exchange(
+                    head + "Transfer-Encoding: chunked\r\n\r\n\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n",
+                    with: server.socket),
+                await RawConnection.exchange(head, with: server.socket),
+            ]
+            for answer in answers { #expect(!answer.contains(" 201 ")) }
+            let count = try await server.repository.read { try $0.counts(at: server.clock.now).merchants }
+            #expect(count == 0)
+        }
+    }
+
+    @Test("what is not HTTP is refused, and the server lives")
+    func notHTTP() async throws {
+        let long = String(repeating: "x", count: 300_000)
+        let rubbish = [
+            "\r\n\r\n", "hello\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /v1/health HTTP/1.1\r\nbad header\r\n\r\n",
+            "POST /v1/merchants HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nxxxxxx",
+            "POST /v1/merchants HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+            "POST /v1/merchants HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "GET /v1/health HTTP/1.1\r\nX: \(long)\r\n\r\n", "GET /\(long) HTTP/1.1\r\n\r\n",
+        ]
+        try await TestServer.run { server in
+            for text in rubbish {
+                let answer = await RawConnection.exchange(text, with: server.socket)
+                #expect(!answer.contains(" 200 ") && !answer.contains(" 201 "), "\(text.prefix(60))")
+            }
+            let health = try await server.curl("GET", "/v1/health")
+            #expect(health.status == 200)
+        }
+    }
+
+    @Test("bytes of a path that are not UTF-8 name nothing")
+    func pathNotUTF8() async throws {
+        try await TestServer.run { server in
+            let bytes = Data("GET /v1/merchants/merchant.".utf8) + [0xFF] + Data(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+            let answer = String(decoding: await RawConnection.exchange(bytes, with: server.socket), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 400 "))
+        }
+    }
+
+    @Test("random bytes never bring the server down")
+    func random() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        try await TestServer.run { server in
+            var generator = SeededGenerator(seed: seed)
+            for _ in 0..<100 {
+                var bytes = Data(
+                    "POST /v1/merchants HTTP/1.1\r\nContent-Length: 40\r\n\r\n{\"merchantIdentifier\":\"merchant.a\"}"
+                        .utf8)
+                for _ in 0..<Int.random(in: 1...6, using: &generator) {
+                    bytes[Int.random(in: bytes.indices, using: &generator)] = .random(
+                        in: .min ... .max, using: &generator)
+                }
+                _ = await RawConnection.exchange(bytes, with: server.socket)
+            }
+            let health = try await server.curl("GET", "/v1/health")
+            #expect(health.status == 200, "seed \(seed)")
+        }
+    }
+
+    @Test("what breaks inside stays inside: the caller gets a number, the log gets the reason")
+    func breakdown() async throws {
+        try await TestServer.run { server in
+            let unlucky = FakeCustodian.unlucky
+            _ = try await server.curl("POST", "/v1/merchants", #"{"merchantIdentifier": "\#(unlucky)"}"#)
+            let reply = try await server.curl("POST", "/v1/merchants/\(unlucky)/keys")
+            #expect(reply.status == 500)
+            #expect(reply.string("code") == "internalError")
+            #expect(!reply.text.contains("DEADBEEF"))
+            let requestId = try #require(reply.string("requestId"))
+            #expect(
+                server.log.lines.contains {
+                    $0.contains(requestId) && $0.contains("DEADBEEF") && $0.hasPrefix("error request failed")
+                })
+        }
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import LocalSocket
+import MerchantCore
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+import AdminServer
+
+@Suite struct ConnectionTests {
+    @Test("a repeated request with its Idempotency-Key makes nothing new; another request with it is refused")
+    func idempotency() async throws {
+        try await TestServer.run { server in
+            let path = "/v1/merchants/merchant.com.example.shop/keys"
+            let stock = try await server.stock()
+            let key = ["Idempotency-Key: 2f1c-9"]
+            let first = try await server.curl("POST", path, "{}", headers: key)
+            let again = try await server.curl("POST", path, "{}", headers: key)
+            #expect(first.status == 201 && again.status == 201)
+            #expect(first.string("publicKeyHash") == again.string("publicKeyHash"))
+            #expect(first.body == again.body && first.headers["location"] == again.headers["location"])
+            let reused = try await server.curl("POST", path, #"{"algorithm": "RSA_v1"}"#, headers: key)
+            #expect(reused.status == 422 && reused.string("code") == "idempotencyKeyReused")
+            // Another path is another request: its key is its own.
+            let elsewhere = try await server.curl("POST", "/v1/merchants/\(stock.other)/keys", "{}", headers: key)
+            #expect(elsewhere.status == 201 && elsewhere.string("publicKeyHash") != first.string("publicKeyHash"))
+            // Another spelling of the same path is the same request.
+            let spelled = try await server.curl(
+                "POST", path.replacing("shop", with: "sho%70"), "{}", headers: key)
+            #expect(spelled.string("publicKeyHash") == first.string("publicKeyHash"))
+            for bad in [
+                ["Idempotency-Key: \(String(repeating: "x", count: 256))"], ["Idempotency-Key: naïve"],
+                ["Idempotency-Key;"], ["Idempotency-Key: a", "Idempotency-Key: b"],
+            ] {
+                let refused = try await server.curl("POST", path, "{}", headers: bad)
+                #expect(refused.status == 400 && refused.text.contains("Idempotency-Key"), "\(bad)")
+            }
+        }
+    }
+
+    @Test("many connections at once, each with many requests in one go, are all answered in order")
+    func concurrent() async throws {
+        try await TestServer.run { server in
+            _ = try await server.stock()
+            let each = 20
+            let one =
+                "POST /v1/merchants/merchant.com.example.%@/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
+            for name in 0..<32 {
+                _ = try await server.curl(
+                    "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.com.example.\#(name)"}"#)
+            }
+            let answers = await withTaskGroup(of: String.self) { group in
+                for name in 0..<32 {
+                    let request = one.replacing("%@", with: "\(name)")
+                    group.addTask {
+                        await RawConnection.exchange(
+                            String(repeating: request, count: each)
+                                + "GET /v1/merchants/merchant.com.example.\(name) HTTP/1.1\r\nHost: x\r\n\r\n",
+                            with: server.socket)
+                    }
+                }
+                return await group.reduce(into: [String]()) { $0.append($1) }
+            }
+            var hashes: Set<Substring> = []
+            for answer in answers {
+                let made = answer.matches(of: /"publicKeyHash":"([^"]+)"/).map(\.1)
+                #expect(made.count == each)
+                #expect(answer.components(separatedBy: "HTTP/1.1 201 ").count == each + 1)
+                #expect(answer.hasSuffix(#""targetActiveKeyPairs":2}"#))
+                hashes.formUnion(made)
+            }
+            #expect(hashes.count == 32 * each)
+        }
+    }
+
+    @Test("more callers than the bound are served in turn")
+    func bound() async throws {
+        try await TestServer.run { server in
+            let count = AdminServer.mostConnections + 44
+            let answers = await withTaskGroup(of: String.self) { group in
+                for _ in 0..<count {
+                    group.addTask {
+                        await RawConnection.exchange("GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", with: server.socket)
+                    }
+                }
+                return await group.reduce(into: [String]()) { $0.append($1) }
+            }
+            #expect(answers.filter { $0.hasPrefix("HTTP/1.1 200 ") }.count == count)
+        }
+    }
+
+    @Test("the socket has its mode and takes the place of a dead one")
+    func socketFile() async throws {
+        try await TestServer.run(mode: 0o660, overStaleSocket: true) { server in
+            var found = stat()
+            #expect(lstat(server.socket, &found) == 0 && found.st_mode == S_IFSOCK | 0o660)
+            let health = try await server.curl("GET", "/v1/health")
+            #expect(health.status == 200)
+        }
+    }
+
+    @Test("a shutdown does not wait for connections that ask nothing")
+    func idleConnections() async throws {
+        let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
+        let start = ContinuousClock.now
+        try await TestServer.run { server in
+            for _ in 0..<3 { keep.yield(try #require(RawConnection.open(server.socket))) }
+            keep.finish()
+            #expect(try await server.curl("GET", "/v1/health").status == 200)
+        }
+        #expect(ContinuousClock.now - start < .seconds(30))
+        for await descriptor in opened { close(descriptor) }
+    }
+}

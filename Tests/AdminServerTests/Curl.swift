@@ -1,0 +1,102 @@
+import Foundation
+
+/// What curl got.
+struct Reply: Sendable {
+    let status: Int
+    /// Lower-case names.
+    let headers: [String: String]
+    let body: Data
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    func json() throws -> [String: any Sendable] {
+        try JSONSerialization.jsonObject(with: body) as? [String: any Sendable] ?? [:]
+    }
+
+    func string(_ name: String) -> String? { (try? json())?[name] as? String }
+}
+
+extension TestServer {
+    /// One request by the real curl, on a connection of its own.
+    func curl(
+        _ method: String, _ path: String, _ body: Data? = nil, headers: [String] = []
+    ) async throws -> Reply {
+        var arguments = [
+            "--silent", "--show-error", "--max-time", "20", "--unix-socket", socket, "--path-as-is", "--globoff",
+            "--output", "-",
+        ]
+        arguments += method == "HEAD" ? ["--head"] : ["--request", method, "--dump-header", "-"]
+        for header in headers { arguments += ["--header", header] }
+        if body != nil { arguments += ["--data-binary", "@-"] }
+        let output = try await Self.run("curl", arguments + ["http://localhost\(path)"], input: body ?? Data())
+        return try Reply(headerAndBody: output)
+    }
+
+    func curl(_ method: String, _ path: String, _ body: String, headers: [String] = []) async throws -> Reply {
+        try await curl(method, path, Data(body.utf8), headers: headers)
+    }
+
+    struct ProgramFailed: Error {
+        let program: String
+        let status: Int32
+        let message: String
+    }
+
+    /// Waits on a thread of its own: the server needs the few that concurrency has.
+    static func run(_ program: String, _ arguments: [String], input: Data = Data()) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try runNow(program, arguments, input: input) })
+            }
+        }
+    }
+
+    private static func runNow(_ program: String, _ arguments: [String], input: Data) throws -> Data {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
+        process.standardInput = stdin
+        process.standardOutput = stdout
+        process.standardError = stderr
+        try process.run()
+        // curl reads all of it before it sends anything.
+        try? stdin.fileHandleForWriting.write(contentsOf: input)
+        try? stdin.fileHandleForWriting.close()
+        let output = stdout.fileHandleForReading.readDataToEndOfFile()
+        let message = stderr.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw ProgramFailed(
+                program: program, status: process.terminationStatus,
+                message: String(decoding: message, as: UTF8.self))
+        }
+        return output
+    }
+}
+
+extension Reply {
+    struct NotHTTP: Error { let found: String }
+
+    /// Reads one response; what came before it as 100 Continue is skipped.
+    init(headerAndBody bytes: Data) throws {
+        guard let end = bytes.firstRange(of: Data("\r\n\r\n".utf8)) else {
+            throw NotHTTP(found: String(decoding: bytes, as: UTF8.self))
+        }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        guard let status = lines[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw NotHTTP(found: lines[0])
+        }
+        let body = Data(bytes[end.upperBound...])
+        guard status != 100 else {
+            try self.init(headerAndBody: body)
+            return
+        }
+        let headers = Dictionary(
+            lines.dropFirst().map { line in
+                let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+                return (parts[0].lowercased(), parts.count > 1 ? parts[1] : "")
+            }, uniquingKeysWith: { $0 + ", " + $1 })
+        self.init(status: status, headers: headers, body: body)
+    }
+}

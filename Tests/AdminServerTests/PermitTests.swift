@@ -1,0 +1,111 @@
+import HTTPTypes
+import MerchantCore
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+import AdminServer
+
+@Suite struct PermitTests {
+    /// The route's path with names in it that are there.
+    static func path(_ route: AdminRoute, _ stock: TestServer.Stock) -> String {
+        route.path.replacing("{merchantIdentifier}", with: stock.merchant.rawValue)
+            .replacing("{publicKeyHash}", with: stock.key.base64URL)
+    }
+
+    private static func judge(
+        policy: CallerPolicy, refused: @escaping @Sendable (AdminRoute) -> Bool
+    ) async throws {
+        try await TestServer.run(policy: policy) { server in
+            let stock = try await server.stock()
+            let before = try await server.repository.read { try $0.counts(at: server.clock.now) }
+            for route in AdminRoute.all {
+                let call = "\(route.method.rawValue) \(route.path)"
+                let reply = try await server.curl(route.method.rawValue, path(route, stock))
+                if refused(route) {
+                    #expect(reply.status == 403, "\(call)")
+                    #expect(reply.string("code") == "forbidden", "\(call)")
+                    #expect(reply.headers["content-type"] == "application/problem+json", "\(call)")
+                } else {
+                    #expect(reply.status != 403, "\(call)")
+                }
+            }
+            guard AdminRoute.all.allSatisfy({ $0.permit == nil || refused($0) }) else { return }
+            let after = try await server.repository.read { try $0.counts(at: server.clock.now) }
+            #expect(before == after, "a refused caller changed something")
+        }
+    }
+
+    @Test("a caller whom no rule names is refused on every route that has a permit")
+    func nobody() async throws {
+        try await Self.judge(policy: CallerPolicy(rules: [])) { $0.permit != nil }
+    }
+
+    @Test("each permit opens its own routes and no other", arguments: Permit.allCases)
+    func one(_ permit: Permit) async throws {
+        try await Self.judge(policy: TestServer.policy([permit])) { $0.permit != nil && $0.permit != permit }
+    }
+
+    @Test("every permit but a route's own is not enough")
+    func allButOne() async throws {
+        for missing in [Permit.read, .administer] {
+            try await Self.judge(policy: TestServer.policy(Set(Permit.allCases).subtracting([missing]))) {
+                $0.permit == missing
+            }
+        }
+    }
+
+    @Test("permits for one merchant open that merchant's calls and nothing about all of them")
+    func scoped() async throws {
+        let granted = try #require(MerchantIdentifier("merchant.com.example.shop"))
+        try await TestServer.run(policy: TestServer.policy([.read, .administer], merchants: [granted])) { server in
+            let stock = try await server.stock()
+            let allowed: [(String, String, String?)] = [
+                ("GET", "/v1/merchants/\(stock.merchant)", nil),
+                ("GET", "/v1/merchants/\(stock.merchant)/keys", nil),
+                ("POST", "/v1/merchants/\(stock.merchant)/keys", ""),
+                ("PATCH", "/v1/merchants/\(stock.merchant)", "{}"),
+                ("GET", "/v1/keys/\(stock.key.base64URL)", nil),
+                ("GET", "/v1/keys/\(stock.key.hex)/csr", nil),
+                ("POST", "/v1/keys/\(stock.key.hex)/revoke", #"{"reason": "tried out"}"#),
+                ("GET", "/v1/audit?merchant=\(stock.merchant)", nil),
+                ("GET", "/v1/health", nil),
+            ]
+            for (method, path, body) in allowed {
+                let reply = try await server.curl(method, path, body.map { .init($0.utf8) })
+                #expect((200...201).contains(reply.status), "\(method) \(path) \(reply.text)")
+            }
+            let refused: [(String, String, String?)] = [
+                ("GET", "/v1/merchants/\(stock.other)", nil),
+                ("DELETE", "/v1/merchants/\(stock.other)", nil),
+                ("POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.com.example.third"}"#),
+                ("POST", "/v1/merchants/\(stock.other)/keys", ""),
+                ("POST", "/v1/merchants/\(stock.other)/certificates", "x"),
+                ("POST", "/v1/certificates", "x"),
+                ("GET", "/v1/keys/\(stock.otherKey.base64URL)", nil),
+                ("POST", "/v1/keys/\(stock.otherKey.hex)/revoke", #"{"reason": "no"}"#),
+                ("GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
+                ("GET", "/v1/status", nil), ("GET", "/metrics", nil), ("GET", "/v1/audit", nil),
+                ("GET", "/v1/audit?merchant=\(stock.other)", nil),
+                ("GET", "/v1/audit?key=\(stock.key.hex)", nil),
+            ]
+            for (method, path, body) in refused {
+                let reply = try await server.curl(method, path, body.map { .init($0.utf8) })
+                #expect(reply.status == 403, "\(method) \(path) \(reply.text)")
+            }
+            let list = try await server.curl("GET", "/v1/merchants")
+            #expect(list.text.contains(stock.merchant.rawValue))
+            #expect(!list.text.contains(stock.other.rawValue))
+        }
+    }
+
+    @Test("the log names a refused caller and the route")
+    func logged() async throws {
+        try await TestServer.run(policy: CallerPolicy(rules: [])) { server in
+            _ = try await server.curl("GET", "/v1/status")
+            let line = try #require(server.log.lines.first { $0.contains("request forbidden") })
+            #expect(line.contains("code=forbidden") && line.contains("route=GET /v1/status"))
+            #expect(line.contains("program=") && line.contains("/curl"))
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Glibc
+
+/// A connection that sends what no HTTP client would.
+enum RawConnection {
+    /// Sends the bytes, ends the sending side, and returns all that comes back. On a thread of its own.
+    static func exchange(_ bytes: Data, with socket: String) async -> Data {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: exchangeNow(bytes, with: socket)) }
+        }
+    }
+
+    static func exchange(_ text: String, with socket: String) async -> String {
+        String(decoding: await exchange(Data(text.utf8), with: socket), as: UTF8.self)
+    }
+
+    /// - Returns: a connected socket, which the caller closes; nil where nobody listens.
+    static func open(_ path: String) -> CInt? {
+        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard connected == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    private static func exchangeNow(_ bytes: Data, with path: String) -> Data {
+        guard let descriptor = open(path) else { return Data() }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+            guard count > 0 else { break }
+            rest = rest.dropFirst(count)
+        }
+        shutdown(descriptor, CInt(SHUT_WR))
+        var answer = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            guard count > 0 else { return answer }
+            answer.append(contentsOf: buffer[..<count])
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import Foundation
+import MerchantCore
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+import AdminServer
+
+@Suite struct StoryTests {
+    static let merchant = "merchant.com.example.shop"
+
+    @Test("a merchant's first year: onboard, certify, roll, withdraw, undo, destroy, remove")
+    func year() async throws {
+        try await TestServer.run { server in
+            // 1. Onboard.
+            let added = try await server.curl(
+                "POST", "/v1/merchants", #"{"merchantIdentifier": "\#(Self.merchant)", "name": "Shop"}"#)
+            #expect(added.status == 201)
+            #expect(added.headers["location"] == "/v1/merchants/\(Self.merchant)")
+            #expect(added.headers["content-type"] == "application/json")
+            #expect(added.headers["cache-control"] == "no-store")
+            #expect(
+                added.string("merchantIdentifierHash")
+                    == MerchantIdentifierHash(of: MerchantIdentifier(Self.merchant)!).hex)
+
+            // 2. Two key pairs; the CSR of each, both ways.
+            var hashes: [PublicKeyHash] = []
+            for body in ["", #"{"algorithm": "EC_v1", "purpose": "paymentProcessing"}"#] {
+                let made = try await server.curl("POST", "/v1/merchants/\(Self.merchant)/keys", body)
+                #expect(made.status == 201)
+                #expect(made.string("state") == "pending")
+                #expect(made.string("csr")?.hasPrefix("-----BEGIN CERTIFICATE REQUEST-----\n") == true)
+                let hash = try #require(PublicKeyHash(anySpelling: made.string("publicKeyHash") ?? ""))
+                #expect(made.headers["location"] == "/v1/keys/\(hash.base64URL)")
+                hashes.append(hash)
+            }
+            let (first, second) = (hashes[0], hashes[1])
+            let pem = try await server.curl("GET", "/v1/keys/\(first.hex)/csr")
+            #expect(pem.headers["content-type"] == "application/x-pem-file")
+            #expect(
+                pem.headers["content-disposition"]
+                    == "attachment; filename=\"\(Self.merchant)-\(first.hex.prefix(8)).certSigningRequest\"")
+            let der = try await server.curl(
+                "GET", "/v1/keys/\(first.hex)/csr", headers: ["Accept: text/html, application/pkcs10;q=0.9"])
+            #expect(der.headers["content-type"] == "application/pkcs10")
+            #expect(der.text == "CSR of \(first.hex)")
+
+            // 3. Promote has to wait for the certificate.
+            let early = try await server.curl("POST", "/v1/keys/\(first.hex)/promote")
+            #expect(early.status == 409 && early.string("code") == "keyWithoutCertificate")
+            for hash in hashes {
+                for _ in 1...2 {
+                    let stored = try await server.curl(
+                        "POST", "/v1/merchants/\(Self.merchant)/certificates", "CERT:\(hash.hex):\(Self.merchant)")
+                    #expect(stored.status == 200 && stored.string("state") == "standby", "\(stored.text)")
+                    #expect(try (stored.json()["certificates"] as? [any Sendable])?.count == 1)
+                }
+            }
+
+            // 4. Roll from the first to the second, looking before the leap.
+            #expect(try await server.curl("POST", "/v1/keys/\(first.hex)/promote").status == 200)
+            let dry = try await server.curl("POST", "/v1/keys/\(second.hex)/promote", #"{"dryRun": true}"#)
+            #expect(try dry.json()["dryRun"] as? Bool == true)
+            #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "current")
+            let rolled = try await server.curl("POST", "/v1/keys/\(second.hex)/promote", "{}")
+            #expect(try (rolled.json()["moves"] as? [any Sendable])?.count == 2)
+            #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "retiring")
+
+            // 5. Withdraw the old one; the last one stays.
+            #expect(
+                try await server.curl("POST", "/v1/keys/\(first.hex)/revoke", #"{"reason": "rolled"}"#).status == 200)
+            let last = try await server.curl("POST", "/v1/keys/\(second.hex)/revoke", #"{"reason": "rolled"}"#)
+            #expect(last.status == 409 && last.string("code") == "lastActiveKey")
+            #expect(try await server.curl("POST", "/v1/keys/\(first.hex)/restore").status == 200)
+            #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "retiring")
+
+            // 6. Everything goes, on purpose.
+            for hash in hashes {
+                let revoked = try await server.curl(
+                    "POST", "/v1/keys/\(hash.hex)/revoke", #"{"reason": "compromised"}"#)
+                #expect(revoked.status == 200)
+            }
+            let inUse = try await server.curl("DELETE", "/v1/merchants/\(Self.merchant)?dryRun=true")
+            #expect(inUse.status == 409 && inUse.string("code") == "merchantInUse")
+            let later = try await server.curl("POST", "/v1/keys/\(first.hex)/destroy")
+            #expect(try (later.json()["key"] as? [String: any Sendable])?["destroyAfter"] is String)
+            for hash in hashes {
+                let gone = try await server.curl("POST", "/v1/keys/\(hash.hex)/destroy", #"{"afterSeconds": 0}"#)
+                #expect(gone.status == 200, "\(gone.text)")
+            }
+            let back = try await server.curl("POST", "/v1/keys/\(first.hex)/restore")
+            #expect(back.status == 410 && back.string("code") == "keyDestroyed")
+            #expect(try await server.curl("DELETE", "/v1/merchants/\(Self.merchant)?dryRun=true").status == 200)
+            #expect(try await server.curl("GET", "/v1/merchants/\(Self.merchant)").status == 200)
+            #expect(try await server.curl("DELETE", "/v1/merchants/\(Self.merchant)").status == 200)
+            #expect(try await server.curl("GET", "/v1/merchants/\(Self.merchant)").status == 404)
+
+            // 7. Each deed is in the log once, dry runs are not, and the audit tells all of it.
+            let deeds = server.log.lines.filter { $0.hasPrefix("info ") }
+            #expect(deeds.filter { $0.hasPrefix("info key generated ") }.count == 2)
+            #expect(deeds.filter { $0.hasPrefix("info key promoted ") }.count == 2)
+            #expect(deeds.filter { $0.hasPrefix("info merchant removed ") }.count == 1)
+            let audit = try await server.curl("GET", "/v1/audit?merchant=\(Self.merchant)&limit=1000")
+            for deed in ["merchantAdded", "keyGenerated", "certificateStored", "keySuperseded", "keyDestroyed"] {
+                #expect(audit.text.contains("\"\(deed)\""))
+            }
+            #expect(audit.text.contains("/curl\""))
+        }
+    }
+
+    @Test("a key is found by each spelling of its publicKeyHash, whole or its beginning")
+    func spellings() async throws {
+        try await TestServer.run { server in
+            // Base64 with '/', '+' and padding is what paths and queries stumble over.
+            var hash: PublicKeyHash
+            let stock = try await server.stock()
+            repeat {
+                let made = try await server.curl("POST", "/v1/merchants/\(stock.other)/keys")
+                hash = try #require(PublicKeyHash(anySpelling: made.string("publicKeyHash") ?? ""))
+            } while !hash.base64.contains("/")
+            let encoded = hash.base64.replacing("/", with: "%2F").replacing("=", with: "%3d").replacing(
+                "+", with: "%2B")
+            for spelling in [
+                encoded, hash.base64.replacing("/", with: "%2f"), hash.base64URL, hash.hex, hash.hex.uppercased(),
+            ] {
+                let reply = try await server.curl("GET", "/v1/keys/\(spelling)")
+                #expect(reply.string("publicKeyHash") == hash.base64, "\(spelling): \(reply.text)")
+            }
+            #expect(try await server.curl("GET", "/v1/keys/\(hash.base64)").status == 404)
+            for beginning in [hash.hex.prefix(10), hash.base64URL.prefix(10), hash.base64.prefix(43)] {
+                let reply = try await server.curl("GET", "/v1/keys?beginning=\(beginning)")
+                #expect(reply.status == 200 && reply.text.contains(hash.base64), "\(beginning): \(reply.text)")
+            }
+        }
+    }
+
+    @Test("an import brings a key pair and its certificate; nothing of the private key or passphrase is said or logged")
+    func keyImport() async throws {
+        try await TestServer.run { server in
+            let stock = try await server.stock()
+            let hash = PublicKeyHash(of: [42])
+            func body(_ passphrase: String, state: String = "standby") -> String {
+                let key = Data("LOCKED:\(hash.hex)".utf8).base64EncodedString()
+                let certificate = Data("CERT:\(hash.hex):\(stock.merchant)".utf8).base64EncodedString()
+                return
+                    #"{"privateKey": "\#(key)", "certificate": "\#(certificate)", "passphrase": "\#(passphrase)", "state": "\#(state)", "allowExpired": true}"#
+            }
+            let path = "/v1/merchants/\(stock.merchant)/keys/import"
+            let wrong = try await server.curl("POST", path, body("open barley"))
+            #expect(wrong.status == 422 && wrong.string("code") == "wrongPassphrase")
+            let made = try await server.curl("POST", path, body("open sesame", state: "current"))
+            #expect(made.status == 201, "\(made.text)")
+            #expect(made.string("state") == "current" && made.string("origin") == "imported")
+            #expect(made.headers["location"] == "/v1/keys/\(hash.base64URL)")
+            let again = try await server.curl("POST", path, body("open sesame", state: "current"))
+            #expect(again.status == 201 && again.string("publicKeyHash") == hash.base64)
+            let elsewhere = try await server.curl(
+                "POST", "/v1/merchants/\(stock.other)/keys/import",
+                body("open sesame").replacing(
+                    Data("CERT:\(hash.hex):\(stock.merchant)".utf8).base64EncodedString(),
+                    with: Data("CERT:\(hash.hex):\(stock.other)".utf8).base64EncodedString()))
+            #expect(elsewhere.status == 409 && elsewhere.string("code") == "keyBelongsToAnotherMerchant")
+            let log = server.log.lines.joined(separator: "\n")
+            for secret in ["open sesame", "open barley", "LOCKED", Data("LOCKED:".utf8).base64EncodedString()] {
+                #expect(!log.contains(secret.prefix(9)))
+            }
+        }
+    }
+
+    @Test("lists come in order and in pages")
+    func pages() async throws {
+        try await TestServer.run { server in
+            for letter in "ecabd" {
+                _ = try await server.curl("POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.\#(letter)"}"#)
+                _ = try await server.curl("POST", "/v1/merchants/merchant.e/keys")
+            }
+            func all(_ path: String, _ name: String) async throws -> [String] {
+                var found: [String] = []
+                var cursor: String? = ""
+                while let at = cursor {
+                    let reply = try await server.curl("GET", "\(path)?limit=2" + (at.isEmpty ? "" : "&cursor=\(at)"))
+                    let items = try #require(try reply.json()["items"] as? [[String: any Sendable]])
+                    #expect((1...2).contains(items.count), "\(reply.text)")
+                    found += items.compactMap { $0[name].map { "\($0)" } }
+                    cursor = reply.string("nextCursor")
+                }
+                return found
+            }
+            #expect(try await all("/v1/merchants", "merchantIdentifier") == "abcde".map { "merchant.\($0)" })
+            let sequences = try await all("/v1/audit", "sequence")
+            #expect(sequences == (1...10).reversed().map(String.init))
+            #expect(try await Set(all("/v1/merchants/merchant.e/keys", "publicKeyHash")).count == 5)
+        }
+    }
+
+    @Test("status, metrics, health and the contract say what they should")
+    func watching() async throws {
+        try await TestServer.run { server in
+            let stock = try await server.stock()
+            _ = try await server.curl("POST", "/v1/certificates", "CERT:\(stock.key.hex):\(stock.merchant)")
+            let status = try await server.curl("GET", "/v1/status")
+            #expect(status.string("version") == "1.2.3" && status.string("environment") == "sandbox")
+            #expect(try (status.json()["keyPairs"] as? [String: Int])?.count == KeyState.allCases.count)
+            #expect(status.text.contains(#""code":"belowTarget""#))
+            #expect(try await server.curl("GET", "/nonsense").status == 404)
+            let metrics = try await server.curl("GET", "/metrics")
+            #expect(metrics.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+            let ends = server.clock.now.adding(.seconds(700 * 86_400)).millisecondsSince1970 / 1000
+            for line in [
+                "merchantkeyd_merchants 2", "merchantkeyd_merchants_below_target 2",
+                #"merchantkeyd_key_pairs{state="standby"} 1"#, #"merchantkeyd_key_pairs{state="pending"} 1"#,
+                "merchantkeyd_certificates 1", "merchantkeyd_certificate_soonest_end_timestamp_seconds \(ends)",
+                #"merchantkeyd_admin_requests_total{method="GET",route="/v1/status",status="200"} 1"#,
+                #"merchantkeyd_admin_requests_total{method="other",route="other",status="404"} 1"#,
+                #"merchantkeyd_build_info{version="1.2.3"} 1"#,
+            ] { #expect(metrics.text.contains("\n\(line)\n"), "\(line)") }
+            #expect(metrics.text.firstMatch(of: /\nprocess_resident_memory_bytes [0-9]{6,}\n/) != nil)
+            let health = try await server.curl("GET", "/v1/health")
+            #expect(health.status == 200 && health.text == #"{"live":true,"ready":true,"reasons":[]}"#)
+            let contract = try await server.curl("GET", "/v1/openapi.yaml")
+            #expect(
+                Array(contract.body) == TestServer.openAPI && contract.headers["content-type"] == "application/yaml")
+        }
+    }
+
+    @Test("health answers 503 with the reasons while the daemon is not ready")
+    func notReady() async throws {
+        try await TestServer.run(ready: false) { server in
+            let health = try await server.curl("GET", "/v1/health")
+            #expect(health.status == 503 && health.text.contains("the clock jumped"))
+        }
+    }
+
+    @Test("HEAD answers as GET does, without the content")
+    func head() async throws {
+        try await TestServer.run { server in
+            for path in ["/v1/health", "/nonsense"] {
+                let head = try await server.curl("HEAD", path)
+                let get = try await server.curl("GET", path)
+                #expect(head.status == get.status && head.body.isEmpty)
+                #expect(head.headers["content-length"] == get.headers["content-length"])
+            }
+        }
+    }
+}

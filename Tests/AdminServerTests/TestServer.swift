@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import LocalSocket
+import Logging
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import ServiceLifecycle
+import Testing
+import Vocabulary
+import WireAPI
+
+import AdminServer
+
+/// A real server on a real Unix socket in a directory of its own, for the length of a closure.
+struct TestServer: Sendable {
+    let directory: String
+    let socket: String
+    let clock: HandMovedClock
+    let repository: MemoryRepository
+    let log: CapturedLog
+
+    static let openAPI = Array("openapi: 3.1.0\n".utf8)
+
+    /// Every permit but the export of private keys, for whoever runs the tests.
+    static var everything: CallerPolicy { .standard(ownUID: getuid()) }
+
+    static func policy(_ permits: Set<Permit>, merchants: Set<MerchantIdentifier>? = nil) -> CallerPolicy {
+        CallerPolicy(rules: [
+            .init(subject: .uid(getuid()), grant: Grant(permits: permits, merchants: merchants))
+        ])
+    }
+
+    static func run(
+        policy: CallerPolicy = everything, ready: Bool = true, mode: mode_t = 0o600, overStaleSocket: Bool = false,
+        socketName: String = "admin.sock",
+        _ body: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        let directory = NSTemporaryDirectory() + "admin-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let clock = HandMovedClock()
+        let test = TestServer(
+            directory: directory, socket: "\(directory)/\(socketName)", clock: clock, repository: MemoryRepository(),
+            log: CapturedLog())
+        if overStaleSocket {
+            close(try UnixListener.listen(path: test.socket, mode: 0o600, backlog: 1).descriptor)
+        }
+        let server = AdminServer(
+            socketPath: test.socket, socketMode: mode,
+            operations: MerchantOperations(
+                repository: test.repository, custodian: FakeCustodian(clock: clock), clock: clock,
+                environment: .sandbox), policy: policy,
+            health: { HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the clock jumped"]) },
+            version: "1.2.3", startedAt: clock.now, openAPI: openAPI, logger: test.log.logger)
+        let group = ServiceGroup(
+            services: [server], logger: Logger(label: "services") { _ in SwiftLogNoOpLogHandler() })
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            tasks.addTask {
+                while !test.log.lines.contains(where: { $0.contains("admin socket listening") }) {
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+                let outcome: Result<Void, any Error>
+                do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
+                await group.triggerGracefulShutdown()
+                try outcome.get()
+            }
+            for try await _ in tasks {}
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [], "something was left behind")
+        }
+    }
+
+    /// Two merchants with one key pair each: made past the server, which a test's policy may not allow.
+    struct Stock: Sendable {
+        let merchant = MerchantIdentifier("merchant.com.example.shop")!
+        let other = MerchantIdentifier("merchant.com.example.other")!
+        var key: PublicKeyHash
+        var otherKey: PublicKeyHash
+    }
+
+    func stock() async throws -> Stock {
+        let operations = MerchantOperations(
+            repository: repository, custodian: FakeCustodian(clock: clock), clock: clock, environment: .sandbox)
+        let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "stock")
+        var stock = Stock(key: PublicKeyHash(of: []), otherKey: PublicKeyHash(of: []))
+        for merchant in [stock.merchant, stock.other] {
+            _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: request)
+        }
+        stock.key = try await operations.generateKeyPair(
+            for: stock.merchant, algorithm: nil, purpose: .paymentProcessing, for: request
+        ).keyPair.publicKeyHash
+        stock.otherKey = try await operations.generateKeyPair(
+            for: stock.other, algorithm: nil, purpose: .paymentProcessing, for: request
+        ).keyPair.publicKeyHash
+        return stock
+    }
+}
+
+/// Everything that was logged, as text.
+final class CapturedLog: Sendable {
+    private let stored = Lines()
+
+    private final class Lines: @unchecked Sendable {
+        // Proof for @unchecked Sendable: touched only while the lock is held.
+        private let lock = NSLock()
+        private var lines: [String] = []
+        func append(_ line: String) { lock.withLock { lines.append(line) } }
+        var all: [String] { lock.withLock { lines } }
+    }
+
+    var lines: [String] { stored.all }
+
+    var logger: Logger {
+        var logger = Logger(label: "test") { [stored] _ in Handler(lines: stored) }
+        logger.logLevel = .trace
+        return logger
+    }
+
+    private struct Handler: LogHandler {
+        let lines: Lines
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level = .trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let pairs = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            lines.append((["\(event.level)", event.message.description] + pairs).joined(separator: " "))
+        }
+    }
+}

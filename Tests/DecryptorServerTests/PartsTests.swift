@@ -1,0 +1,132 @@
+import Crypto
+import FoundationEssentials
+import MerchantCore
+import NIOCore
+import NIOHTTP1
+import Testing
+import Vocabulary
+
+import DecryptorServer
+
+@Suite("The server's parts")
+struct PartsTests {
+    private func response(_ text: String, isSecret: Bool = false) -> Response {
+        Response(.ok, bodyCapacity: text.utf8.count, holdsSecret: isSecret) { $0.writeString(text) }
+    }
+
+    private func text(_ response: Response) -> String {
+        String(buffer: response.wireBytes(isHead: false, isLast: false))
+    }
+
+    @Test("Answers leave the queue in the order of the requests, whichever is known first")
+    func queue() {
+        var queue = ResponseQueue()
+        let first = queue.nextPlace
+        queue.append(AnswerForm())
+        queue.append(AnswerForm(), response("b"))
+        let third = queue.nextPlace
+        queue.append(AnswerForm())
+        queue.fill(third, with: response("c"))
+        #expect(queue.takeFirst() == nil)
+        queue.fill(first, with: response("a"))
+        var taken = ""
+        while let next = queue.takeFirst() { taken += text(next.response).suffix(1) }
+        #expect(taken == "abc")
+        #expect(queue.isEmpty)
+    }
+
+    @Test("An answer's forms: whole, without its body, and as the last of its connection")
+    func forms() {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+        #expect(text(response("{}")) == head + "\r\n{}")
+        #expect(text(response("{}").compacted) == head + "\r\n{}")
+        #expect(String(buffer: response("{}").wireBytes(isHead: true, isLast: false)) == head + "\r\n")
+        #expect(
+            String(buffer: response("{}").wireBytes(isHead: false, isLast: true)) == head
+                + "Connection: close\r\n\r\n{}")
+        #expect(
+            String(buffer: response("{}").wireBytes(isHead: true, isLast: true)) == head + "Connection: close\r\n\r\n")
+    }
+
+    @Test("A secret is overwritten in the memory that everybody shares, also where its form was copied")
+    func wiping() {
+        let secret = response("secret", isSecret: true)
+        let shared = secret.wireBytes(isHead: false, isLast: false)
+        let last = secret.wireBytes(isHead: false, isLast: true)
+        #expect(shared.readableBytesView.allSatisfy { $0 == 0 })
+        #expect(String(buffer: last).hasSuffix("secret"))
+        last.wipeStorage()
+        #expect(last.readableBytesView.allSatisfy { $0 == 0 })
+        let plain = response("plain")
+        plain.wipe()
+        #expect(text(plain).hasSuffix("plain"))
+    }
+
+    @Test("Base64 is written as everybody writes it", arguments: 0..<70)
+    func base64(count: Int) {
+        let bytes = (0..<count).map { _ in UInt8.random(in: 0...255) }
+        var buffer = ByteBuffer()
+        bytes.withUnsafeBytes { buffer.writeBase64($0) }
+        #expect(String(buffer: buffer) == Data(bytes).base64EncodedString())
+        #expect(buffer.writerIndex == ByteBuffer.base64Length(of: count))
+    }
+
+    @Test("The quick reader of paths reads what the general one reads, and nothing else")
+    func pathSpelling() {
+        for _ in 0..<2000 {
+            let hash = PublicKeyHash(of: (0..<8).map { _ in UInt8.random(in: 0...255) })
+            #expect(PublicKeyHash(base64URL: hash.base64URL[...].utf8) == hash)
+            var changed = Array(hash.base64URL.utf8)
+            changed[Int.random(in: 0..<43)] = UInt8.random(in: 33...126)
+            let text = String(decoding: changed, as: UTF8.self)
+            #expect(PublicKeyHash(base64URL: text[...].utf8) == PublicKeyHash(anySpelling: text))
+        }
+        for text in ["", "A", String(repeating: "A", count: 42), String(repeating: "A", count: 44)] {
+            #expect(PublicKeyHash(base64URL: text[...].utf8) == nil)
+        }
+    }
+
+    @Test("Percent-encoding is decoded, and refused where it is none")
+    func percent() {
+        #expect(PercentEncoding.decode("a%2Fb%3d+"[...].utf8) == "a/b=+")
+        #expect(PercentEncoding.decode(""[...].utf8) == "")
+        for text in ["%", "%4", "%4g", "%+1", "%ff"] { #expect(PercentEncoding.decode(text[...].utf8) == nil) }
+    }
+
+    @Test("The cache keeps to its bound, and what is used stays")
+    func bound() {
+        let clock = HandClock()
+        let cache = AnswerCache(maximumBytes: 1024 * 1024)
+        let hashes = (0..<5000).map { PublicKeyHash(of: Array("\($0)".utf8)) }
+        let favourite = PublicKeyHash(of: Array("favourite".utf8))
+        let answer = AnswerCache.Answer(
+            merchantIdentifier: Stage.merchant, algorithm: .ecV1,
+            response: response(String(repeating: "x", count: 1800)).compacted, readAt: clock.now)
+        cache.fill(answer, for: favourite, cache.ticket(for: favourite))
+        for hash in hashes {
+            cache.fill(answer, for: hash, cache.ticket(for: hash))
+            #expect(cache.answer(for: favourite, at: clock.now) != nil)
+        }
+        #expect(cache.footprint <= 1024 * 1024 + 16 * 4096)
+        #expect(cache.answer(for: hashes[0], at: clock.now) == nil)
+        #expect(cache.answer(for: hashes[4999], at: clock.now) != nil)
+    }
+
+    @Test("A change drops the answer and every filling begun before it")
+    func invalidation() {
+        let clock = HandClock()
+        let cache = AnswerCache()
+        let hash = PublicKeyHash(of: [1])
+        let answer = AnswerCache.Answer(
+            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), readAt: clock.now)
+        let early = cache.ticket(for: hash)
+        cache.fill(answer, for: hash, early)
+        #expect(cache.answer(for: hash, at: clock.now) != nil)
+        cache.keysChanged([hash])
+        #expect(cache.answer(for: hash, at: clock.now) == nil)
+        cache.fill(answer, for: hash, early)
+        #expect(cache.answer(for: hash, at: clock.now) == nil)
+        cache.fill(answer, for: hash, cache.ticket(for: hash))
+        #expect(cache.answer(for: hash, at: clock.now) != nil)
+    }
+}

@@ -1,0 +1,119 @@
+import Crypto
+import FoundationEssentials
+import MerchantCore
+import NIOHTTP1
+import Testing
+import Vocabulary
+
+import DecryptorServer
+
+@Suite("Permits")
+struct PermitTests {
+    let stage = Stage()
+
+    @Test("The routes and their permits are these")
+    func table() {
+        let lines = Route.table.map { "\($0.method.rawValue) \($0.path) \($0.permit)" }
+        #expect(
+            lines == [
+                "GET /v1/keys/{publicKeyHash} permit(MerchantCore.Permit.resolve)",
+                "POST /v1/keys/{publicKeyHash}/symmetric-key permit(MerchantCore.Permit.symmetricKey)",
+                "POST /v1/payment-tokens/verify permit(MerchantCore.Permit.decrypt)",
+                "POST /v1/payment-tokens/decrypt permit(MerchantCore.Permit.decrypt)",
+                "GET /v1/health any",
+            ])
+        #expect(Set(Route.table.map(\.endpoint)) == Set(Route.Endpoint.allCases))
+    }
+
+    @Test("Without its permit each route is 403 and says which permit it takes", arguments: Route.table)
+    func withoutPermit(route: Route) async throws {
+        let path = route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
+        let body = route.method == .POST ? "{}" : nil
+        let others: Set<Permit> =
+            switch route.permit {
+            case .permit(let permit): Set(Permit.allCases).subtracting([permit])
+            case .any: []
+            }
+        try await stage.serve(policy: Stage.policy(others)) { _ in
+            let reply = try await stage.ask(route.method.rawValue, path, body)
+            #expect(reply.status == 403)
+            if case .permit(let permit) = route.permit { #expect(reply.text.contains("'\(permit.rawValue)'")) }
+        }
+    }
+
+    @Test("A caller whom no rule names gets 403 for each route", arguments: Route.table)
+    func stranger(route: Route) async throws {
+        let path = route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
+        let policy = CallerPolicy(rules: [
+            .init(subject: .uid(4_000_000_000), grant: Grant(permits: Set(Permit.allCases), merchants: nil))
+        ])
+        try await stage.serve(policy: policy) { _ in
+            let reply = try await stage.ask(route.method.rawValue, path, route.method == .POST ? "{}" : nil)
+            #expect(reply.status == 403)
+        }
+    }
+
+    @Test("A private key does not leave without exportPrivateKey, whatever else is granted")
+    func exportPermit() async throws {
+        let hash = stage.addKey()
+        let policy = Stage.policy(Set(Permit.allCases).subtracting([.exportPrivateKey]))
+        try await stage.serve(policy: policy) { _ in
+            let reply = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey")
+            #expect(reply.status == 403)
+            #expect(reply.text.contains("'exportPrivateKey'"))
+            #expect(!reply.text.contains("PRIVATE KEY"))
+        }
+        #expect(stage.store.audit.isEmpty)
+    }
+
+    @Test("A permit for some merchants opens the keys of those alone, in the cache or not")
+    func scope() async throws {
+        let key = P256.KeyAgreement.PrivateKey()
+        let mine = stage.addKey()
+        let other = stage.addKey(of: Stage.otherMerchant, key: key)
+        let token = try MintedToken(to: key.publicKey, of: Stage.otherMerchant)
+        let ephemeral = P256.KeyAgreement.PrivateKey().publicKey.derRepresentation.base64EncodedString()
+        try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
+            for _ in 0..<2 {
+                #expect(try await stage.ask("GET", "/v1/keys/\(mine.base64URL)").status == 200)
+                #expect(try await stage.ask("GET", "/v1/keys/\(other.base64URL)").status == 403)
+            }
+            let statuses = try await stage.client { client in
+                [
+                    try client.ask("GET", "/v1/keys/\(other.base64URL)?include=privateKey"),
+                    try client.ask(
+                        "POST", "/v1/keys/\(other.base64URL)/symmetric-key", #"{"ephemeralPublicKey":"\#(ephemeral)"}"#),
+                    try client.ask("POST", "/v1/payment-tokens/decrypt", token.request()),
+                ].map(\.status)
+            }
+            #expect(statuses == [403, 403, 403])
+            let unknown = PublicKeyHash(of: [1])
+            #expect(try await stage.ask("GET", "/v1/keys/\(unknown.base64URL)").status == 404)
+        }
+        #expect(stage.store.audit.isEmpty)
+    }
+
+    @Test(
+        "An unverified decrypt and a time of one's own take permits of their own",
+        arguments: [
+            (Permit.decryptUnverified, #","verify":false"#),
+            (Permit.judgeAtOtherTime, #","verify":false,"receivedAt":"2026-01-01T00:00:00Z""#),
+        ])
+    func decryptPermits(permit: Permit, fields: String) async throws {
+        let key = P256.KeyAgreement.PrivateKey()
+        stage.addKey(key: key)
+        let request = try MintedToken(to: key.publicKey).request(fields)
+        try await stage.serve(policy: Stage.policy(Set(Permit.allCases).subtracting([permit]))) { _ in
+            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", request)
+            #expect(reply.status == 403)
+            #expect(reply.text.contains("'\(permit.rawValue)'"))
+        }
+        #expect(stage.store.audit.isEmpty)
+    }
+}
+
+extension MintedToken {
+    fileprivate func request(_ more: String) -> String {
+        request(expected: #"{"merchantIdentifier":"any"}"#, more)
+    }
+}

@@ -1,0 +1,242 @@
+import Crypto
+import FoundationEssentials
+import Glibc
+import MerchantCore
+import Synchronization
+import Testing
+import Vocabulary
+import WireAPI
+
+import DecryptorServer
+
+@Suite("Resolving a publicKeyHash")
+struct ResolveTests {
+    let stage = Stage()
+
+    private func problem(_ reply: SocketClient.Reply) throws -> Problem {
+        #expect(reply.fields["content-type"] == "application/problem+json")
+        let problem = try JSONDecoder().decode(Problem.self, from: Data(reply.body))
+        #expect(problem.status == reply.status)
+        #expect(reply.fields["x-request-id"] == problem.requestId)
+        return problem
+    }
+
+    @Test("An active key is answered with its certificate, and without its private key")
+    func activeKey() async throws {
+        let hash = stage.addKey(.standby)
+        try await stage.serve { _ in
+            let reply = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)")
+            #expect(reply.status == 200)
+            let document = try JSONDecoder().decode(ResolvedKeyDocument.self, from: Data(reply.body))
+            #expect(document.publicKeyHash == hash.base64)
+            #expect(document.merchantIdentifier == "merchant.com.example.shop")
+            #expect(document.merchantIdentifierHash == MerchantIdentifierHash(of: Stage.merchant).hex)
+            #expect(document.algorithm == "EC_v1")
+            #expect(document.state == "standby")
+            #expect(document.certificate.hasPrefix("-----BEGIN CERTIFICATE-----\n"))
+            #expect(document.notAfter > document.notBefore)
+            #expect(!reply.text.contains("privateKey"))
+        }
+    }
+
+    @Test("The three spellings name the same key, anything else is refused with 400")
+    func spellings() async throws {
+        let hash = stage.addKey()
+        let percent = hash.base64.replacing("+", with: "%2B").replacing("/", with: "%2f").replacing("=", with: "%3D")
+        try await stage.serve { _ in
+            for spelling in [hash.base64URL, percent, hash.hex, hash.hex.uppercased()] {
+                let status = try await stage.ask("GET", "/v1/keys/\(spelling)").status
+                #expect(status == 200, "\(spelling)")
+            }
+            let wrong = [
+                "", "short", String(hash.hex.dropLast()), hash.base64URL + "A", String(repeating: "%", count: 43),
+                String(hash.base64URL.dropLast()) + "_", "%zz", "%ff%fe",
+            ]
+            for spelling in wrong {
+                let reply = try await stage.ask("GET", "/v1/keys/\(spelling)")
+                #expect(reply.status == 400, "\(spelling)")
+                #expect(try problem(reply).code == "malformed")
+            }
+        }
+    }
+
+    @Test("Unknown, pending and identity keys are 404 in the same words")
+    func notFound() async throws {
+        let hashes = [
+            stage.addKey(.pending), stage.addKey(.current, purpose: .identity),
+            PublicKeyHash(of: P256.KeyAgreement.PrivateKey().publicKey.derRepresentation),
+        ]
+        try await stage.serve { _ in
+            var details: Set<String> = []
+            for hash in hashes {
+                let problem = try problem(try await stage.ask("GET", "/v1/keys/\(hash.base64URL)"))
+                #expect(problem.status == 404)
+                #expect(problem.code == "keyNotFound")
+                details.insert(problem.detail.replacing(hash.base64, with: "HASH"))
+            }
+            #expect(details.count == 1)
+        }
+    }
+
+    @Test("Revoked and destroyed keys are 410", arguments: [KeyState.revoked, .destroyed])
+    func gone(state: KeyState) async throws {
+        let hash = stage.addKey(state)
+        try await stage.serve { _ in
+            let reply = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)")
+            #expect(reply.status == 410)
+            #expect(try problem(reply).detail.contains(hash.base64))
+        }
+    }
+
+    @Test("A revoke is seen by the very next request, and so is a restore")
+    func revoke() async throws {
+        let hash = stage.addKey()
+        let target = "/v1/keys/\(hash.base64URL)"
+        try await stage.serve { _ in
+            for _ in 0..<50 {
+                #expect(
+                    try await stage.client { client in try (0..<2).map { _ in try client.ask("GET", target).status } }
+                        == [200, 200])
+                try await stage.store.move(hash, to: .revoked)
+                #expect(try await stage.ask("GET", target).status == 410)
+                try await stage.store.move(hash, to: .retiring)
+            }
+        }
+    }
+
+    @Test("A key that is asked for again is answered without the store, for a minute")
+    func freshness() async throws {
+        let hash = stage.addKey()
+        let target = "/v1/keys/\(hash.base64URL)"
+        try await stage.serve { _ in
+            let first = try await stage.client { client in try (0..<10).map { _ in try client.ask("GET", target).text }
+            }
+            #expect(Set(first).count == 1)
+            #expect(stage.store.reads.load(ordering: .relaxed) == 1)
+            // A certificate that begins within the minute answers once the minute is over: nobody announces it.
+            let later = stage.certificate(from: stage.clock.now.adding(.seconds(30)), marker: 2)
+            stage.store.state.withLock { $0.certificates[hash]?.append(later) }
+            stage.clock.advance(by: .milliseconds(59_999))
+            #expect(try await stage.ask("GET", target).text == first[0])
+            stage.clock.advance(by: .milliseconds(1))
+            #expect(try await stage.ask("GET", target).text != first[0])
+            #expect(stage.store.reads.load(ordering: .relaxed) == 2)
+            // A clock that was set back makes answers old as well.
+            stage.clock.advance(by: .seconds(-5))
+            _ = try await stage.ask("GET", target)
+            #expect(stage.store.reads.load(ordering: .relaxed) == 3)
+        }
+    }
+
+    @Test("What was read before a change and comes after it is not kept")
+    func staleFill() async throws {
+        let hash = stage.addKey()
+        let target = "/v1/keys/\(hash.base64URL)"
+        let seen = Gate()
+        let go = Gate()
+        stage.store.afterRead.withLock {
+            $0 = {
+                seen.open(); go.pass()
+            }
+        }
+        try await stage.serve { _ in
+            async let slow = stage.ask("GET", target).status
+            try await stage.blocking { seen.pass() }
+            stage.store.afterRead.withLock { $0 = nil }
+            try await stage.store.move(hash, to: .revoked)
+            go.open()
+            #expect(try await slow == 200)
+            #expect(try await stage.ask("GET", target).status == 410)
+        }
+    }
+
+    @Test("HEAD gives the head of GET alone")
+    func head() async throws {
+        let hash = stage.addKey()
+        try await stage.serve { _ in
+            let (head, get) = try await stage.client { client in
+                (
+                    try client.ask("HEAD", "/v1/keys/\(hash.base64URL)"),
+                    try client.ask("GET", "/v1/keys/\(hash.base64URL)")
+                )
+            }
+            #expect(head.status == 200)
+            #expect(head.fields == get.fields)
+            #expect(head.body.isEmpty)
+            #expect(get.fields["content-length"] == "\(get.body.count)")
+        }
+    }
+
+    @Test("The private key leaves with its permit alone, is on record, and no answer is kept")
+    func exportPrivateKey() async throws {
+        let key = P256.KeyAgreement.PrivateKey()
+        let hash = stage.addKey(key: key)
+        let target = "/v1/keys/\(hash.base64URL)?include=privateKey"
+        try await stage.serve { _ in
+            let reply = try await stage.ask("GET", target)
+            #expect(reply.status == 200)
+            #expect(reply.fields["cache-control"] == "no-store")
+            let document = try JSONDecoder().decode(ResolvedKeyDocument.self, from: Data(reply.body))
+            let pem = try #require(document.privateKey)
+            #expect(try P256.KeyAgreement.PrivateKey(pemRepresentation: pem).rawRepresentation == key.rawRepresentation)
+            let entry = try #require(stage.store.audit.first)
+            #expect(entry.deed == .privateKeyExported)
+            #expect(entry.caller.uid == getuid())
+            #expect(entry.caller.pid == getpid())
+            #expect(entry.requestId == reply.fields["x-request-id"])
+            let plain = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)").text
+            #expect(!plain.contains("privateKey"))
+            #expect(try await stage.ask("HEAD", target).status == 400)
+            #expect(stage.store.audit.count == 1)
+        }
+    }
+
+    @Test(
+        "Query parameters that the route does not know, and bodies where none belongs, are refused",
+        arguments: [
+            "?include=privatekey", "?include", "?include=privateKey&include=privateKey", "?x=1", "?include=privateKey&",
+            "?includ%65=privateKey&x",
+        ])
+    func queries(query: String) async throws {
+        let hash = stage.addKey()
+        try await stage.serve { _ in
+            let statuses = try await stage.client { client in
+                [
+                    try client.ask("GET", "/v1/keys/\(hash.base64URL)\(query)"),
+                    try client.ask("GET", "/v1/health\(query)"),
+                    try client.ask("GET", "/v1/keys/\(hash.base64URL)", "{}"),
+                ].map(\.status)
+            }
+            // The one good spelling of a name does not save what else is there.
+            #expect(statuses == [400, 400, 400])
+        }
+        #expect(stage.store.audit.isEmpty)
+    }
+
+    @Test("Unknown paths are 404, other methods 405 with those allowed")
+    func routing() async throws {
+        try await stage.serve { _ in
+            for path in ["/", "/v1/keys", "/v1/keys/a/b", "/v1/health/", "/v2/health", "*", "/v1//health"] {
+                #expect(try await stage.ask("GET", path).status == 404, "\(path)")
+            }
+            let delete = try await stage.ask("DELETE", "/v1/keys/abc")
+            #expect(delete.status == 405)
+            #expect(delete.fields["allow"] == "GET, HEAD")
+            let get = try await stage.ask("GET", "/v1/payment-tokens/decrypt")
+            #expect(get.status == 405)
+            #expect(get.fields["allow"] == "POST")
+            #expect(try await stage.ask("GET", "http://localhost/v1/health").status == 200)
+        }
+    }
+
+    @Test("Health says whether the daemon is ready, and why not")
+    func health() async throws {
+        try await stage.serve { _ in
+            #expect(try await stage.ask("GET", "/v1/health").status == 200)
+            stage.isReady.withLock { $0 = false }
+            let reply = try await stage.ask("GET", "/v1/health")
+            #expect(reply.status == 503)
+            #expect(reply.text == #"{"live":true,"ready":false,"reasons":["the store does not answer"]}"#)
+        }
+    }
+}

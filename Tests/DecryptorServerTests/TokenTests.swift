@@ -1,0 +1,211 @@
+import Crypto
+import FoundationEssentials
+import MerchantCore
+import PaymentToken
+import Testing
+import Vocabulary
+import WireAPI
+
+import DecryptorServer
+
+@Suite("Symmetric keys and payment tokens")
+struct TokenTests {
+    let stage = Stage()
+    let key = P256.KeyAgreement.PrivateKey()
+
+    @Test("A symmetric key is restored from an ephemeral public key, in the cache or not")
+    func symmetricKey() async throws {
+        let hash = stage.addKey(key: key)
+        let ephemeral = P256.KeyAgreement.PrivateKey()
+        let expected = try SymmetricKeyDerivation.symmetricKey(
+            sharedSecret: ephemeral.sharedSecretFromKeyAgreement(with: key.publicKey),
+            merchantIdentifier: Stage.merchant.rawValue)
+        let body = #"{"ephemeralPublicKey":"\#(ephemeral.publicKey.derRepresentation.base64EncodedString())"}"#
+        try await stage.serve { _ in
+            for _ in 0..<3 {
+                let reply = try await stage.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
+                #expect(reply.status == 200)
+                #expect(reply.fields["cache-control"] == "no-store")
+                let base64 = expected.withUnsafeBytes { Data($0).base64EncodedString() }
+                #expect(reply.text == #"{"symmetricKey":"\#(base64)"}"#)
+            }
+            try await stage.store.move(hash, to: .revoked)
+            #expect(
+                try await stage.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body).status
+                    == 410)
+        }
+    }
+
+    @Test("A symmetric key is restored from a wrapped key")
+    func wrappedKey() async throws {
+        let hash = stage.addKey(algorithm: .rsaV1)
+        let body = #"{"wrappedKey":"\#(Data(repeating: 65, count: 256).base64EncodedString())"}"#
+        try await stage.serve { _ in
+            let reply = try await stage.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
+            #expect(reply.text == #"{"symmetricKey":"QUFBQUFBQUFBQUFBQUFBQQ=="}"#)
+        }
+    }
+
+    @Test(
+        "A request that does not read is 400 and what is wrong is named",
+        arguments: [
+            ("", "empty body"), ("{", "the end"), ("[]", "an array"), ("{}", "neither"),
+            (#"{"ephemeralPublicKey":"AA==","wrappedKey":"AA=="}"#, "both"), (#"{"ephemeralPublicKey":"*"}"#, "Base64"),
+            (#"{"ephemeralPublicKey":1}"#, "a number"), (#"{"ephemeralPublicKey":"AA==","more":1}"#, "'more'"),
+            (#"{"ephemeralPublicKey":"AA==","ephemeralPublicKey":"AA=="}"#, "twice"), ("{\"\u{0}\":1}", "control"),
+            (#"{"ephemeralPublicKey":"AA=="}"#, "curve"),
+        ])
+    func malformed(body: String, word: String) async throws {
+        let hash = stage.addKey(key: key)
+        try await stage.serve { _ in
+            let reply = try await stage.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
+            #expect(reply.status == 400)
+            #expect(reply.text.contains(word))
+        }
+    }
+
+    @Test("What an RSA token carries does not fit an EC key")
+    func otherAlgorithm() async throws {
+        let hash = stage.addKey(key: key)
+        try await stage.serve { _ in
+            let reply = try await stage.ask(
+                "POST", "/v1/keys/\(hash.base64URL)/symmetric-key", #"{"wrappedKey":"AA=="}"#)
+            #expect(reply.status == 422)
+            #expect(reply.text.contains("tokenKeyMismatch"))
+        }
+    }
+
+    /// The answer of a decrypt, but for the payment data, which is compared as text.
+    private struct Decrypted: Decodable {
+        let plaintext: String
+        let verification: VerificationDocument
+        let publicKeyHash: String
+        let merchantIdentifier: String
+    }
+
+    @Test("A token is decrypted, its plaintext handed on byte for byte, its checks told, and the deed is on record")
+    func decrypt() async throws {
+        let hash = stage.addKey(key: key)
+        let token = try MintedToken(to: key.publicKey, applicationData: "order 7")
+        let expected =
+            #"{"merchantIdentifier":"\#(Stage.merchant)","currencyCode":"840","transactionAmount":1099,"applicationData":"\#(Data("order 7".utf8).base64EncodedString())"}"#
+        let request = token.request(expected: expected)
+        try await stage.serve { _ in
+            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", request)
+            #expect(reply.status == 200)
+            #expect(reply.fields["cache-control"] == "no-store")
+            #expect(reply.text.hasPrefix(#"{"paymentData":\#(MintedToken.plaintext),"plaintext":""#))
+            let decrypted = try JSONDecoder().decode(Decrypted.self, from: Data(reply.body))
+            #expect(Data(base64Encoded: decrypted.plaintext) == Data(MintedToken.plaintext.utf8))
+            #expect(decrypted.publicKeyHash == hash.base64)
+            #expect(decrypted.merchantIdentifier == Stage.merchant.rawValue)
+            #expect(!decrypted.verification.verified)
+            #expect(
+                decrypted.verification.checks.map { "\($0.check) \($0.outcome)" } == [
+                    "signature notChecked", "merchantIdentifier passed", "currencyCode passed",
+                    "transactionAmount passed", "applicationData passed",
+                ])
+            #expect(stage.store.audit.map(\.deed) == [.tokenDecryptedUnverified])
+            #expect(stage.store.audit.first?.requestId == reply.fields["x-request-id"])
+        }
+    }
+
+    @Test(
+        "A token that is not as expected is refused, both values named to the caller, the plaintext kept",
+        arguments: [
+            (
+                #"{"merchantIdentifier":"merchant.com.example.other"}"#, "tokenMerchantMismatch",
+                "merchant.com.example.other"
+            ),
+            (#"{"merchantIdentifier":"any","currencyCode":"978"}"#, "tokenMismatch", "found 840, expected 978"),
+            (#"{"merchantIdentifier":"any","transactionAmount":"1098"}"#, "tokenMismatch", "found 1099, expected 1098"),
+            (#"{"merchantIdentifier":"any","applicationData":"AA=="}"#, "tokenMismatch", "found none"),
+        ])
+    func mismatch(expected: String, code: String, words: String) async throws {
+        stage.addKey(key: key)
+        let request = try MintedToken(to: key.publicKey).request(expected: expected)
+        try await stage.serve { _ in
+            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", request)
+            #expect(reply.status == 422)
+            #expect(reply.text.contains(#""code":"\#(code)""#))
+            #expect(reply.text.contains(words))
+            #expect(!reply.text.contains("4817499130210000"))
+        }
+        #expect(stage.store.audit.isEmpty)
+    }
+
+    @Test("Unless verification is declined, a token whose signature does not verify is refused, and why is said")
+    func notVerified() async throws {
+        stage.addKey(key: key)
+        let token = try MintedToken(to: key.publicKey)
+        try await stage.serve { _ in
+            for fields in ["", #","verify":true"#] {
+                let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", token.request(fields))
+                #expect(reply.status == 422)
+                #expect(reply.text.contains("tokenNotVerified") && reply.text.contains("structure"))
+                #expect(!reply.text.contains("plaintext"))
+            }
+            let reply = try await stage.ask(
+                "POST", "/v1/payment-tokens/verify", #"{"paymentData":\#(token.paymentData)}"#)
+            #expect(reply.status == 200)
+            #expect(reply.text.contains(#""verified":false"#))
+        }
+    }
+
+    @Test("A claim is refused as not yet available, rather than forgotten")
+    func claim() async throws {
+        stage.addKey(key: key)
+        let token = try MintedToken(to: key.publicKey)
+        try await stage.serve { _ in
+            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", token.request(#","claim":true"#))
+            #expect(reply.status == 501)
+            #expect(reply.text.contains("notYetAvailable"))
+        }
+    }
+
+    @Test(
+        "A decrypt that does not read is 400 and what is wrong is named",
+        arguments: [
+            (#"{"expected":{"merchantIdentifier":"any"}}"#, "'paymentData'"), (#"{"paymentData":{}}"#, "'expected'"),
+            (#"{"paymentData":"x","expected":{"merchantIdentifier":"any"}}"#, "a string"),
+            (#"{"paymentData":{},"expected":{}}"#, "merchantIdentifier"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"shop"}}"#, "merchantIdentifier"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any","amount":1}}"#, "'expected.amount'"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"when":1}"#, "'when'"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any","transactionAmount":1.5}}"#, "minor units"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any","transactionAmount":true}}"#, "a boolean"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any","currencyCode":"USD"}}"#, "three digits"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any","applicationData":"?"}}"#, "applicationData"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"receivedAt":"now"}"#, "receivedAt"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"verify":false,"claim":true}"#, "claim"),
+        ])
+    func malformedDecrypt(body: String, word: String) async throws {
+        try await stage.serve { _ in
+            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", body)
+            #expect(reply.status == 400)
+            #expect(reply.text.contains(word))
+        }
+    }
+
+    @Test("A token that is none is 422; one to a revoked key 410, to an unknown one 404")
+    func tokens() async throws {
+        let hash = stage.addKey(.revoked, key: key)
+        let revoked = try MintedToken(to: key.publicKey).request()
+        let unknown = try MintedToken(to: P256.KeyAgreement.PrivateKey().publicKey).request()
+        try await stage.serve { _ in
+            let statuses = try await stage.client { client in
+                try [#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"verify":false}"#, revoked, unknown]
+                    .map { try client.ask("POST", "/v1/payment-tokens/decrypt", $0).status }
+            }
+            #expect(statuses == [422, 410, 404])
+            try await stage.store.move(hash, to: .retiring)
+            #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", revoked).status == 200)
+        }
+    }
+}
+
+extension MintedToken {
+    fileprivate func request(_ more: String) -> String {
+        request(expected: #"{"merchantIdentifier":"any"}"#, more)
+    }
+}

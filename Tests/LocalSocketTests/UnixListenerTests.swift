@@ -1,0 +1,192 @@
+import Foundation
+import Glibc
+import LocalSocket
+import Testing
+
+@Suite struct UnixListenerTests {
+    let directory: String
+
+    init() throws {
+        directory = NSTemporaryDirectory() + "unix-listener-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    }
+
+    private func listening<Result>(
+        at path: String, mode: mode_t = 0o600, _ body: (UnixListener) throws -> Result
+    ) throws -> Result {
+        let listener = try UnixListener.listen(path: path, mode: mode, backlog: 16)
+        defer {
+            listener.remove()
+            close(listener.descriptor)
+        }
+        return try body(listener)
+    }
+
+    private static func mode(of path: String) -> mode_t? {
+        var found = stat()
+        return lstat(path, &found) == 0 ? found.st_mode : nil
+    }
+
+    /// - Returns: 0, or why not.
+    private static func connects(to path: String) -> CInt {
+        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        return result == 0 ? 0 : errno
+    }
+
+    @Test("the socket has the mode asked for, whatever it is", arguments: [0o600, 0o660, 0o666] as [mode_t])
+    func mode(_ mode: mode_t) throws {
+        let path = directory + "/a.sock"
+        try listening(at: path, mode: mode) { _ in
+            #expect(Self.mode(of: path) == S_IFSOCK | mode)
+            #expect(Self.connects(to: path) == 0)
+        }
+    }
+
+    @Test("whenever the socket's file can be seen it has its mode and takes connections")
+    func firstMoment() throws {
+        let path = directory + "/a.sock"
+        let watcher = Watcher(path)
+        for _ in 0..<200 {
+            let listener = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
+            // The next one replaces it; only the last is removed.
+            watcher.pause()
+            close(listener.descriptor)
+            unlink(path)
+            watcher.go()
+        }
+        let findings = watcher.stop()
+        #expect(findings.sightings > 0, "the watcher saw nothing: the test proves nothing")
+        #expect(findings.wrong == [])
+    }
+
+    @Test("nothing is left beside the socket while it listens, and nothing at all after")
+    func leavesNothing() throws {
+        try listening(at: directory + "/a.sock") { _ in
+            let found = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(found == ["a.sock"])
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
+    }
+
+    @Test("a path of 107 bytes works, one of 108 is refused with both numbers")
+    func length() throws {
+        let longest = directory + "/" + String(repeating: "s", count: 107 - directory.utf8.count - 1)
+        try listening(at: longest) { _ in #expect(Self.connects(to: longest) == 0) }
+        let fault = #expect(throws: SocketFault.self) {
+            try UnixListener.listen(path: longest + "s", mode: 0o600, backlog: 16)
+        }
+        #expect(fault?.description == "the socket path has 108 bytes, expected 1 to 107: \(longest)s")
+    }
+
+    @Test("a socket that a killed process left behind is replaced")
+    func stale() throws {
+        let path = directory + "/a.sock"
+        let dead = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
+        close(dead.descriptor)
+        #expect(Self.connects(to: path) == ECONNREFUSED)
+        try listening(at: path) { _ in #expect(Self.connects(to: path) == 0) }
+    }
+
+    @Test("something that is not a socket is never replaced")
+    func notASocket() throws {
+        let path = directory + "/precious"
+        try Data("data".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: SocketFault("found something that is not a socket at \(path), expected a socket or nothing")) {
+            try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("data".utf8))
+    }
+
+    @Test("removing leaves the socket that a successor has put in the same place")
+    func successor() throws {
+        let path = directory + "/a.sock"
+        let first = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
+        try listening(at: path) { _ in
+            close(first.descriptor)
+            first.remove()
+            #expect(Self.connects(to: path) == 0)
+        }
+    }
+
+    @Test("a directory that is not there is named, with the system's word for it")
+    func noDirectory() {
+        let path = directory + "/nowhere/a.sock"
+        #expect(throws: SocketFault("cannot make a directory beside \(path): No such file or directory")) {
+            try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
+        }
+    }
+
+    @Test("the peer of a connected pair is this very process")
+    func credentials() throws {
+        var pair: [CInt] = [0, 0]
+        try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &pair) == 0)
+        defer { for descriptor in pair { close(descriptor) } }
+        let peer = try PeerCredentials(of: pair[0])
+        #expect(peer.uid == getuid())
+        #expect(peer.gid == getgid())
+        #expect(peer.pid == getpid())
+        #expect(peer.program == (try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")))
+    }
+
+    @Test("a process that has ended has no program, and a descriptor that is no socket no peer")
+    func noPeer() {
+        #expect(PeerCredentials(uid: 0, gid: 0, pid: Int32.max).program == "")
+        #expect(throws: SocketFault.self) { try PeerCredentials(of: 0 - 1) }
+    }
+}
+
+/// Looks at a path again and again from a thread of its own.
+private final class Watcher: @unchecked Sendable {
+    // Proof for @unchecked Sendable: everything below `lock` is touched only while it is held.
+    private let lock = NSLock()
+    private var stopped = false
+    private var sightings = 0
+    private var wrong: [String] = []
+    private let finished = DispatchSemaphore(value: 0)
+
+    init(_ path: String) {
+        Thread.detachNewThread { [self] in
+            while lock.withLock({ !stopped }) {
+                lock.withLock { look(path) }
+            }
+            finished.signal()
+        }
+    }
+
+    private func look(_ path: String) {
+        var found = stat()
+        guard lstat(path, &found) == 0 else { return }
+        sightings += 1
+        if found.st_mode != S_IFSOCK | 0o600 { wrong.append("mode \(String(found.st_mode, radix: 8))") }
+        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        // A full queue is not a refusal: EAGAIN.
+        if result != 0, errno != EAGAIN { wrong.append("connect: \(String(cString: strerror(errno)))") }
+    }
+
+    func pause() { lock.lock() }
+    func go() { lock.unlock() }
+
+    func stop() -> (sightings: Int, wrong: [String]) {
+        lock.withLock { stopped = true }
+        finished.wait()
+        return lock.withLock { (sightings, wrong) }
+    }
+}

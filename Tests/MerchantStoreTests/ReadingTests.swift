@@ -1,0 +1,189 @@
+import Foundation
+import GRDB
+import MerchantCore
+import MerchantStore
+import Synchronization
+import Testing
+import Vocabulary
+
+@Suite("Reading")
+struct ReadingTests {
+    /// The suite is made anew for each test, and its store with it.
+    let temporary: TemporaryStore
+
+    init() throws { temporary = try TemporaryStore() }
+
+    @Test("every field of a key pair is kept")
+    func everyField() async throws {
+        var keyPair = try await temporary.onboard()
+        let hash = keyPair.publicKeyHash
+        keyPair.state = .revoked
+        keyPair.stateSince = Sample.moment.adding(.seconds(7))
+        keyPair.revocationReason = "compromised"
+        keyPair.destroyAfter = Sample.moment.adding(.seconds(8))
+        keyPair.exportedAt = Sample.moment.adding(.seconds(9))
+        let changed = keyPair
+        try await temporary.store.write { try $0.update(changed) }
+        try temporary.store.readNow { reader throws in
+            #expect(try reader.keyPair(hash) == changed)
+            #expect(try reader.certificateSigningRequest(of: hash) == Sample.digest("csr", 1))
+            #expect(
+                try reader.sealedPrivateKey(of: hash)
+                    == SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: Sample.sealedBytes(1)))
+            #expect(try reader.keyPairsToDestroy(at: Sample.moment.adding(.seconds(7)), limit: 9) == [])
+            #expect(try reader.keyPairsToDestroy(at: Sample.moment.adding(.seconds(8)), limit: 9) == [hash])
+            #expect(try reader.keyPair(Sample.hash(2)) == nil)
+            #expect(try reader.certificateSigningRequest(of: Sample.hash(2)) == nil)
+            #expect(try reader.sealedPrivateKey(of: Sample.hash(2)) == nil)
+        }
+    }
+
+    @Test("merchants come in pages, without those removed")
+    func merchantPages() async throws {
+        try await temporary.store.write { transaction throws in
+            for number in 0..<7 { try transaction.insert(Sample.record(Sample.merchant(number))) }
+            var removed = Sample.record(Sample.merchant(3))
+            removed.removedAt = Sample.moment
+            try transaction.update(removed)
+        }
+        try temporary.store.readNow { reader throws in
+            var found: [MerchantIdentifier] = []
+            var page = try reader.merchants(after: nil, limit: 2)
+            while let last = page.last {
+                found += page.map(\.identifier)
+                page = try reader.merchants(after: last.identifier, limit: 2)
+            }
+            #expect(found == [0, 1, 2, 4, 5, 6].map(Sample.merchant))
+            #expect(try reader.merchant(Sample.merchant(3))?.removedAt == Sample.moment)
+            #expect(try reader.merchants(after: nil, limit: -1) == [])
+        }
+    }
+
+    @Test("a key pair is found by any beginning of any of its spellings")
+    func beginnings() async throws {
+        try await temporary.store.write { try $0.insert(Sample.record(Sample.merchant)) }
+        for seed in 0..<60 { try await temporary.onboard(seed: seed) }
+        let all = (0..<60).map(Sample.hash)
+        try temporary.store.readNow { reader throws in
+            for hash in all {
+                for spelling in [hash.hex, hash.hex.uppercased(), hash.base64, hash.base64URL] {
+                    for length in 1...spelling.count {
+                        let text = String(spelling.prefix(length))
+                        let expected = all.filter { other in
+                            other.hex.hasPrefix(text.lowercased()) && text.allSatisfy(\.isHexDigit)
+                                || other.base64.hasPrefix(text) || other.base64URL.hasPrefix(text)
+                        }
+                        let found = try reader.keyPairs(beginning: text, limit: 100).map(\.publicKeyHash)
+                        #expect(Set(found) == Set(expected) && found.count == expected.count, "\(text)")
+                    }
+                }
+            }
+            #expect(try reader.keyPairs(beginning: "A", limit: 1).count <= 1)
+            for text in ["", "!", "+_", "AAAA AAAA", String(repeating: "0", count: 65), "=", "ä"] {
+                #expect(try reader.keyPairs(beginning: text, limit: 100) == [], "\(text)")
+            }
+        }
+    }
+
+    @Test("counts, lists of what is below target and of what ends follow every change")
+    func status() async throws {
+        let store = temporary.store
+        let soon = Sample.moment.adding(.seconds(100))
+        try await temporary.onboard(Sample.merchant(1), .current, seed: 1, certificateEnds: soon)
+        try await temporary.onboard(Sample.merchant(1), .standby, seed: 2, certificateEnds: soon.adding(.seconds(50)))
+        try await temporary.onboard(Sample.merchant(2), .current, seed: 3, certificateEnds: soon.adding(.seconds(10)))
+        try await temporary.onboard(Sample.merchant(3), .pending, seed: 4)
+        try store.readNow { reader throws in
+            let counts = try reader.counts(at: soon.adding(.milliseconds(1)))
+            #expect(counts.merchants == 3 && counts.merchantsBelowTarget == 2 && counts.certificates == 3)
+            #expect(counts.keyPairs[.current] == 2 && counts.keyPairs[.standby] == 1 && counts.keyPairs[.pending] == 1)
+            #expect(counts.activeWithEndedCertificate == 1)
+            #expect(try reader.counts(at: soon).activeWithEndedCertificate == 0)
+            let below = try reader.merchantsBelowTarget(after: nil, limit: 10)
+            #expect(below.map(\.merchantIdentifier) == [Sample.merchant(2), Sample.merchant(3)])
+            #expect(below.map(\.activeKeyPairs) == [1, 0])
+            #expect(below.map(\.currentEnds) == [soon.adding(.seconds(10)), nil])
+            #expect(try reader.merchantsBelowTarget(after: Sample.merchant(2), limit: 10).count == 1)
+            let ending = try reader.keyPairsEnding(before: soon.adding(.seconds(10)), limit: 10)
+            #expect(ending.map(\.keyPair.publicKeyHash) == [Sample.hash(1), Sample.hash(3)])
+            #expect(ending.map(\.notAfter) == [soon, soon.adding(.seconds(10))])
+        }
+        // A later certificate over the same key pair moves its end.
+        _ = try await store.write {
+            try $0.insert(Sample.certificate(9, ends: soon.adding(.seconds(900))), of: Sample.hash(1))
+        }
+        #expect(try store.readNow { try $0.keyPairsEnding(before: soon, limit: 10) } == [])
+        for state in [KeyState.retiring, .revoked, .standby, .revoked, .destroyed] {
+            try await store.write { transaction throws in
+                guard var keyPair = try transaction.keyPair(Sample.hash(1)) else { return }
+                keyPair.state = state
+                try transaction.update(keyPair)
+            }
+            try checkTotals(temporary)
+        }
+        try store.readNow { reader throws in
+            #expect(try reader.merchantsBelowTarget(after: nil, limit: 10).count == 3)
+            #expect(try reader.counts(at: soon).keyPairs[.destroyed] == 1)
+        }
+    }
+
+    @Test("no question goes through a whole table")
+    func queryPlans() async throws {
+        let statements = Mutex<Set<String>>([])
+        let traced = try TemporaryStore(trace: { sql in statements.withLock { _ = $0.insert(sql) } })
+        let (merchant, hash) = (Sample.merchant, Sample.hash(1))
+        var keyPair = try await traced.onboard(certificateEnds: Sample.moment)
+        keyPair.state = .current
+        let current = keyPair
+        let key = IdempotencyKey(callerUID: 1, operation: "o", value: "v")
+        try await traced.store.write { transaction throws in
+            try transaction.update(Sample.record(merchant))
+            try transaction.update(current)
+            try transaction.append(Sample.entry(.keyPromoted, merchant: merchant, key: hash))
+            _ = try transaction.idempotentOutcome(key)
+            try transaction.remember(key, requestDigest: [1], resource: "r", at: Sample.moment)
+            try transaction.setDaemonFact("a", "b")
+            try transaction.removeSealedPrivateKey(of: hash)
+        }
+        try traced.store.readNow { reader throws in
+            _ = try reader.merchant(merchant)
+            _ = try reader.merchants(after: nil, limit: 10)
+            _ = try reader.keyPair(hash)
+            _ = try reader.keyPairs(of: merchant)
+            _ = try reader.keyPairs(beginning: "abcd", limit: 10)
+            _ = try reader.certificates(of: hash)
+            _ = try reader.certificateSigningRequest(of: hash)
+            _ = try reader.sealedPrivateKey(of: hash)
+            _ = try reader.keyPairsToDestroy(at: Sample.moment, limit: 10)
+            for (merchant, key) in [(nil, nil), (merchant, nil), (nil, hash), (merchant, hash)] {
+                _ = try reader.auditRecords(merchant: merchant, key: key, before: nil, limit: 10)
+            }
+            _ = try reader.counts(at: Sample.moment)
+            _ = try reader.merchantsBelowTarget(after: nil, limit: 10)
+            _ = try reader.keyPairsEnding(before: Sample.moment, limit: 10)
+            _ = try reader.daemonFact("a")
+        }
+        let asked = statements.withLock { $0 }.filter { sql in
+            ["SELECT ", "UPDATE ", "DELETE "].contains { sql.hasPrefix($0) } && !sql.contains("sqlite_master")
+        }
+        #expect(asked.count > 25)
+        let large = ["merchants", "key_pairs", "sealed_private_keys", "certificates", "audit", "idempotency_keys"]
+        try traced.aside { db in
+            for sql in asked {
+                let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
+                try statement.validateArguments(StatementArguments(statement.unboundArguments))
+                statement.setUncheckedArguments(StatementArguments(statement.unboundArguments))
+                for row in try Row.fetchAll(statement) {
+                    let step: String = row["detail"]
+                    #expect(!large.contains { step.hasPrefix("SCAN \($0)") }, "\(step) in \(sql)")
+                    #expect(!step.contains("TEMP B-TREE"), "\(step) in \(sql)")
+                }
+            }
+        }
+    }
+}
+
+extension Statement {
+    /// As many nothings as the statement takes values.
+    fileprivate var unboundArguments: [Int?] { Array(repeating: nil, count: sql.count { $0 == "?" }) }
+}

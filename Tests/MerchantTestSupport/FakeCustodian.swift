@@ -1,0 +1,83 @@
+package import MerchantCore
+package import Secrets
+package import Vocabulary
+
+/// Stands in for custody where a test is about what is around it. Its keys are names: no cryptography happens.
+///
+/// A private key is the text `KEY:<64 hex digits>`, or `LOCKED:<64 hex digits>` with the passphrase `open sesame`; a
+/// certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>`.
+package struct FakeCustodian: KeyCustodian {
+    /// What a broken part would throw: nobody outside may see what it says.
+    package struct Breakdown: Error, CustomStringConvertible {
+        package let description = "the innards are at 0xDEADBEEF"
+    }
+
+    /// Generating for this merchant fails with a ``Breakdown``.
+    package static let unlucky = "merchant.com.example.unlucky"
+
+    private let clock: any WallClock
+
+    package init(clock: any WallClock) { self.clock = clock }
+
+    package func generateKeyPair(
+        algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair {
+        guard merchant.rawValue != Self.unlucky else { throw Breakdown() }
+        let spki = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+        return Self.new(PublicKeyHash(of: spki), algorithm, purpose)
+    }
+
+    package func importKeyPair(
+        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        for merchant: MerchantIdentifier
+    ) throws -> NewKeyPair {
+        let parts = Self.parts(privateKey.withUnsafeBytes { Array($0) })
+        guard parts.count == 2, let hash = PublicKeyHash(anySpelling: parts[1]) else {
+            throw MerchantError(.privateKeyMalformed, "this is no private key")
+        }
+        guard parts[0] == "KEY" || passphrase.withUnsafeBytes({ Array($0) }) == Array("open sesame".utf8) else {
+            throw MerchantError(.wrongPassphrase, "the passphrase does not open the private key")
+        }
+        return Self.new(hash, .ecV1, purpose)
+    }
+
+    package func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {
+        let parts = Self.parts(upload)
+        guard parts.first != "KEY" else {
+            throw MerchantError(.privateKeyUploaded, "found a private key, expected a certificate")
+        }
+        guard parts.count == 3, parts[0] == "CERT", let hash = PublicKeyHash(anySpelling: parts[1]),
+            let merchant = MerchantIdentifier(parts[2])
+        else { throw MerchantError(.certificateMalformed, "found no certificate") }
+        let day = Duration.seconds(86_400)
+        return CertificateFacts(
+            der: upload, fingerprint: PublicKeyHash(of: upload).bytes, publicKeyHash: hash, keyKind: "P-256",
+            merchantIdentifierHash: MerchantIdentifierHash(of: merchant), hasKeyEncipherment: true,
+            hasDigitalSignature: false, extendedKeyUsages: nil, isCertificateAuthority: false,
+            notBefore: clock.now.adding(day * -1), notAfter: clock.now.adding(day * 700), serialNumber: "0A",
+            subject: "CN=\(merchant)", issuer: "CN=Somebody")
+    }
+
+    package func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding {
+        .notConfigured
+    }
+
+    package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
+        throw MerchantError(.decryptionFailed, "these keys open nothing")
+    }
+
+    package func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes {
+        SecretBytes(copying: Array("KEY:\(hash.hex)".utf8))
+    }
+
+    private static func parts(_ bytes: [UInt8]) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split(separator: ":").map(String.init)
+    }
+
+    private static func new(_ hash: PublicKeyHash, _ algorithm: KeyAlgorithm, _ purpose: KeyPurpose) -> NewKeyPair {
+        NewKeyPair(
+            publicKeyHash: hash, algorithm: algorithm, purpose: purpose, subjectPublicKeyInfo: hash.bytes,
+            certificateSigningRequest: Array("CSR of \(hash.hex)".utf8),
+            sealedPrivateKey: SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: hash.bytes))
+    }
+}

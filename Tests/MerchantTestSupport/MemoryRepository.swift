@@ -1,0 +1,174 @@
+package import MerchantCore
+import Synchronization
+import Vocabulary
+
+/// The store as a value in memory: each write works on a copy, which becomes the state if it does not throw.
+package final class MemoryRepository: MerchantRepository {
+    private let state = Mutex(MemoryState())
+
+    package init() {}
+
+    package func read<Result: Sendable>(
+        _ body: @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result { try readNow(body) }
+
+    package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
+        try body(MemoryTransaction(state.withLock { $0 }))
+    }
+
+    package func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
+    ) async throws -> Result {
+        try state.withLock { state in
+            let transaction = MemoryTransaction(state)
+            let result = try body(transaction)
+            state = transaction.state
+            return result
+        }
+    }
+
+    package func eraseRemovedBytes() async throws {}
+}
+
+struct MemoryState: Sendable {
+    struct Row: Sendable {
+        var keyPair: KeyPair
+        let new: NewKeyPair
+        var sealed: SealedPrivateKey?
+        var certificates: [StoredCertificate] = []
+    }
+
+    var merchants: [MerchantIdentifier: Merchant] = [:]
+    /// In the order they were made.
+    var rows: [Row] = []
+    var audit: [AuditRecord] = []
+    var outcomes: [IdempotencyKey: IdempotentOutcome] = [:]
+    var facts: [String: String] = [:]
+}
+
+private final class MemoryTransaction: MerchantTransaction {
+    var state: MemoryState
+
+    init(_ state: MemoryState) { self.state = state }
+
+    private func row(_ hash: PublicKeyHash) -> MemoryState.Row? {
+        state.rows.first { $0.keyPair.publicKeyHash == hash }
+    }
+
+    private func change(_ hash: PublicKeyHash, _ body: (inout MemoryState.Row) -> Void) {
+        guard let index = state.rows.firstIndex(where: { $0.keyPair.publicKeyHash == hash }) else { return }
+        body(&state.rows[index])
+    }
+
+    func merchant(_ identifier: MerchantIdentifier) -> Merchant? { state.merchants[identifier] }
+
+    func merchants(after cursor: MerchantIdentifier?, limit: Int) -> [Merchant] {
+        Array(
+            state.merchants.values.filter { merchant in
+                merchant.removedAt == nil && (cursor.map { $0 < merchant.identifier } ?? true)
+            }.sorted { $0.identifier < $1.identifier }.prefix(limit))
+    }
+
+    func keyPair(_ hash: PublicKeyHash) -> KeyPair? { row(hash)?.keyPair }
+
+    func keyPairs(of merchant: MerchantIdentifier) -> [KeyPair] {
+        state.rows.map(\.keyPair).filter { $0.merchantIdentifier == merchant }
+    }
+
+    func keyPairs(beginning text: String, limit: Int) -> [KeyPair] {
+        Array(
+            state.rows.map(\.keyPair).filter {
+                let hash = $0.publicKeyHash
+                return [hash.base64, hash.base64URL, hash.hex].contains { $0.hasPrefix(text) }
+            }.prefix(limit))
+    }
+
+    func certificates(of hash: PublicKeyHash) -> [StoredCertificate] { row(hash)?.certificates ?? [] }
+
+    func certificateSigningRequest(of hash: PublicKeyHash) -> [UInt8]? { row(hash)?.new.certificateSigningRequest }
+
+    func sealedPrivateKey(of hash: PublicKeyHash) -> SealedPrivateKey? { row(hash)?.sealed }
+
+    func keyPairsToDestroy(at moment: Timestamp, limit: Int) -> [PublicKeyHash] {
+        let due = state.rows.map(\.keyPair).filter {
+            $0.state == .revoked && ($0.destroyAfter.map { $0 <= moment } ?? false)
+        }
+        return due.prefix(limit).map(\.publicKeyHash)
+    }
+
+    func auditRecords(
+        merchant: MerchantIdentifier?, key: PublicKeyHash?, before cursor: Int?, limit: Int
+    ) -> [AuditRecord] {
+        Array(
+            state.audit.reversed().filter { record in
+                (merchant == nil || record.entry.merchantIdentifier == merchant)
+                    && (key == nil || record.entry.publicKeyHash == key)
+                    && (cursor.map { record.sequence < $0 } ?? true)
+            }.prefix(limit))
+    }
+
+    func counts(at moment: Timestamp) -> StoreCounts {
+        var counts = StoreCounts()
+        counts.merchants = merchants(after: nil, limit: .max).count
+        counts.keyPairs = Dictionary(grouping: state.rows, by: \.keyPair.state).mapValues(\.count)
+        counts.certificates = state.rows.map(\.certificates.count).reduce(0, +)
+        counts.merchantsBelowTarget = merchantsBelowTarget(after: nil, limit: .max).count
+        counts.auditRecords = state.audit.count
+        return counts
+    }
+
+    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) -> [MerchantBelowTarget] {
+        merchants(after: cursor, limit: .max).compactMap { merchant in
+            let active = keyPairs(of: merchant.identifier).filter {
+                $0.state.isActive && $0.purpose == .paymentProcessing
+            }
+            guard active.count < merchant.targetActiveKeyPairs else { return nil }
+            return MerchantBelowTarget(
+                merchantIdentifier: merchant.identifier, activeKeyPairs: active.count,
+                targetActiveKeyPairs: merchant.targetActiveKeyPairs, currentEnds: nil)
+        }
+    }
+
+    func keyPairsEnding(before moment: Timestamp, limit: Int) -> [EndingKeyPair] {
+        let ending = state.rows.filter { $0.keyPair.state.isActive }.compactMap { row in
+            row.certificates.map(\.notAfter).max().map { EndingKeyPair(keyPair: row.keyPair, notAfter: $0) }
+        }
+        return Array(ending.filter { $0.notAfter <= moment }.sorted { $0.notAfter < $1.notAfter }.prefix(limit))
+    }
+
+    func daemonFact(_ name: String) -> String? { state.facts[name] }
+
+    func insert(_ merchant: Merchant) { state.merchants[merchant.identifier] = merchant }
+
+    func update(_ merchant: Merchant) { state.merchants[merchant.identifier] = merchant }
+
+    func insert(_ keyPair: KeyPair, _ new: NewKeyPair) {
+        state.rows.append(.init(keyPair: keyPair, new: new, sealed: new.sealedPrivateKey))
+    }
+
+    func update(_ keyPair: KeyPair) { change(keyPair.publicKeyHash) { $0.keyPair = keyPair } }
+
+    func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) -> Bool {
+        guard !certificates(of: hash).contains(where: { $0.fingerprint == certificate.fingerprint }) else {
+            return false
+        }
+        change(hash) { $0.certificates.append(certificate) }
+        return true
+    }
+
+    func removeSealedPrivateKey(of hash: PublicKeyHash) { change(hash) { $0.sealed = nil } }
+
+    func append(_ entry: AuditEntry) {
+        state.audit.append(
+            AuditRecord(
+                entry, sequence: state.audit.count + 1, after: state.audit.last?.hash ?? AuditRecord.genesis))
+    }
+
+    func idempotentOutcome(_ key: IdempotencyKey) -> IdempotentOutcome? { state.outcomes[key] }
+
+    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at moment: Timestamp) {
+        state.outcomes[key] = IdempotentOutcome(requestDigest: requestDigest, resource: resource)
+    }
+
+    func setDaemonFact(_ name: String, _ value: String) { state.facts[name] = value }
+}
