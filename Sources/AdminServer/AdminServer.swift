@@ -1,4 +1,3 @@
-package import Glibc
 import HummingbirdCore
 import LocalSocket
 package import Logging
@@ -23,7 +22,7 @@ package struct AdminServer: Service {
     static let idleTimeout = TimeAmount.seconds(60)
 
     private let socketPath: String
-    private let socketMode: mode_t
+    private let socketMode: UInt32
     private let responder: AdminResponder
     private let logger: Logger
 
@@ -33,7 +32,7 @@ package struct AdminServer: Service {
     ///   - health: asked for each `GET /v1/health`.
     ///   - openAPI: the contract, served as it is.
     package init(
-        socketPath: String, socketMode: mode_t, operations: MerchantOperations, policy: CallerPolicy,
+        socketPath: String, socketMode: UInt32, operations: MerchantOperations, policy: CallerPolicy,
         health: @escaping @Sendable () -> HealthDocument, version: String, startedAt: Timestamp, openAPI: [UInt8],
         logger: Logger
     ) {

@@ -53,7 +53,9 @@ package enum Daemon {
             socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
             policy: settings.policy, health: health, version: version, startedAt: startedAt,
             openAPI: Schema.openAPI, logger: logger)
-        let sweep = DestructionSweep(operations: operations, caller: ourselves, logger: logger)
+        let sweep = DestructionSweep(
+            operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
+            logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: sweep), .init(service: decryptorServer), .init(service: adminServer)],
@@ -99,7 +101,15 @@ package enum Daemon {
     /// Made only where there is no database yet: a database without its master key would be sealed for good by a new one.
     private static func masterKey(_ settings: Settings, logger: Logger) throws -> MasterKey {
         let path = settings.masterKeyFile
-        guard access(path, F_OK) != 0 else { return try MasterKey.load(from: path) }
+        guard access(path, F_OK) != 0 else {
+            if access(settings.databasePath, F_OK) != 0 {
+                // A first start that was cut short leaves the same behind, so this is no reason to refuse.
+                logger.warning(
+                    "there is a master key but no database: a new, empty one is made; if this is not a first start, stop and restore the database",
+                    metadata: ["path": "\(settings.databasePath)"])
+            }
+            return try MasterKey.load(from: path)
+        }
         guard access(settings.databasePath, F_OK) != 0 else {
             throw SettingsError(
                 "the database \(settings.databasePath) is here but its master key is not: expected the file \(path); put it back from where it was saved"
@@ -107,7 +117,7 @@ package enum Daemon {
         }
         let key = try MasterKey.create(at: path)
         logger.notice("a new master key was made: save it elsewhere now", metadata: ["path": "\(path)"])
-        if path.hasPrefix(settings.stateDirectory) {
+        if path.hasPrefix("\(settings.stateDirectory)/") {
             logger.warning(
                 "the master key lies beside its database, where it protects little", metadata: ["path": "\(path)"])
         }

@@ -9,6 +9,8 @@ struct DestructionSweep: Service {
 
     let operations: MerchantOperations
     let caller: Caller
+    /// Finishes an erasure that failed or was cut short.
+    let eraseIfDue: @Sendable () async throws -> Void
     let logger: Logger
 
     func run() async throws {
@@ -20,6 +22,9 @@ struct DestructionSweep: Service {
                     if count > 0 { logger.notice("private keys destroyed", metadata: ["count": "\(count)"]) }
                 } catch {
                     logger.error("destruction of due private keys failed", metadata: ["error": "\(error)"])
+                }
+                do { try await eraseIfDue() } catch {
+                    logger.error("erasure of destroyed private keys failed", metadata: ["error": "\(error)"])
                 }
                 try await Task.sleep(for: Self.interval)
             }

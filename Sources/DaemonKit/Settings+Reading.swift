@@ -29,7 +29,7 @@ extension Settings {
 
         let directory =
             try stateDirectory ?? reader.string(forKey: "state-directory") ?? defaultStateDirectory(variables)
-        let policy = try callers(reader, count: file?.callers ?? 0)
+        let policy = try callers(reader, count: file?.callers)
         let mode: UInt32 = policy == nil ? 0o600 : 0o666
         return Settings(
             environment: try choice(reader, "environment", default: .production),
@@ -78,8 +78,8 @@ extension Settings {
     }
 
     /// - Returns: nil where the file has no `callers`.
-    private static func callers(_ reader: ConfigReader, count: Int) throws -> CallerPolicy? {
-        guard count > 0 else { return nil }
+    private static func callers(_ reader: ConfigReader, count: Int?) throws -> CallerPolicy? {
+        guard let count else { return nil }
         return CallerPolicy(rules: try (0..<count).map { try caller(reader, "callers.\($0)") })
     }
 

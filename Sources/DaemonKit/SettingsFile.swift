@@ -10,7 +10,8 @@ struct SettingsFile {
 
     private(set) var texts: [String: String] = [:]
     private(set) var lists: [String: [String]] = [:]
-    private(set) var callers = 0
+    /// How many entries `callers` has; nil without it.
+    private(set) var callers: Int?
 
     private let path: String
 
@@ -33,6 +34,8 @@ struct SettingsFile {
 
     private mutating func flatten(_ node: Node, at name: String) throws {
         switch node {
+        case .mapping where name == "callers":
+            throw SettingsError("\(path): 'callers' is a mapping, expected a list")
         case .mapping(let mapping):
             for (key, value) in mapping {
                 guard let key = key.string else { throw SettingsError("\(path): a name under '\(name)' is not text") }
@@ -50,7 +53,13 @@ struct SettingsFile {
                 return text
             }
         case .scalar(let scalar):
-            guard node.null == nil || scalar.style != .plain else { return }
+            guard node.null == nil || scalar.style != .plain else {
+                // Absence means every merchant, or the standard permits: an emptied entry must not widen what it gives.
+                guard name.split(separator: ".").first != "callers" else {
+                    throw SettingsError("\(path): '\(name)' is empty, expected a value, [] for none, or no such line")
+                }
+                return
+            }
             if SettingNames.isList(name) {
                 lists[name] = [scalar.string]
             } else {

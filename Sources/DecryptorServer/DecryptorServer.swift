@@ -1,4 +1,3 @@
-package import Glibc
 import LocalSocket
 package import Logging
 package import MerchantCore
@@ -15,7 +14,7 @@ package import WireAPI
 /// what the policy grants it. On graceful shutdown nothing new is accepted, what was asked is answered, and it ends.
 package struct DecryptorServer: Service {
     private let socketPath: String
-    private let socketMode: mode_t
+    private let socketMode: UInt32
     private let operations: MerchantOperations
     private let policy: CallerPolicy
     private let health: @Sendable () -> HealthDocument
@@ -28,7 +27,7 @@ package struct DecryptorServer: Service {
     ///   - health: called on an event loop: it must not wait.
     ///   - answers: told of key changes by the store.
     package init(
-        socketPath: String, socketMode: mode_t, operations: MerchantOperations, policy: CallerPolicy,
+        socketPath: String, socketMode: UInt32, operations: MerchantOperations, policy: CallerPolicy,
         health: @escaping @Sendable () -> HealthDocument, answers: AnswerCache, limits: Limits = Limits(),
         logger: Logger
     ) {

@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 
 /// A listening Unix socket whose file has its mode from the first moment anybody can reach it.
 ///
@@ -19,7 +19,7 @@ package struct UnixListener: Sendable {
     ///   - backlog: connections that wait to be accepted.
     /// - Throws: ``SocketFault`` for a path too long, a place that is taken by something else than a socket, or what the
     ///   system refused.
-    package static func listen(path: String, mode: mode_t, backlog: CInt) throws(SocketFault) -> UnixListener {
+    package static func listen(path: String, mode: UInt32, backlog: CInt) throws(SocketFault) -> UnixListener {
         try judge(path)
         let directory = try PrivateDirectory(beside: path)
         defer { directory.remove() }
@@ -59,18 +59,39 @@ package struct UnixListener: Sendable {
         if lstat(path, &found) == 0, found.st_mode & S_IFMT != S_IFSOCK {
             throw SocketFault("found something that is not a socket at \(path), expected a socket or nothing")
         }
+        guard !isListenedOn(path) else {
+            throw SocketFault("another process listens on \(path), expected nobody: give each daemon a path of its own")
+        }
+    }
+
+    /// Whether somebody takes connections there: a killed daemon's socket refuses them.
+    private static func isListenedOn(_ path: String) -> Bool {
+        let descriptor = socket(
+            AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let result = withAddress(of: path) { connect(descriptor, $0, $1) }
+        // Anything else is somebody: EAGAIN says that the queue is full, EACCES that the socket is another user's.
+        return result == 0 || (errno != ECONNREFUSED && errno != ENOENT)
     }
 
     private static func bind(_ descriptor: CInt, to path: String) throws(SocketFault) {
+        let result = withAddress(of: path) { Glibc.bind(descriptor, $0, $1) }
+        guard result == 0 else { throw .system("cannot bind a socket at \(path)") }
+    }
+
+    /// - Parameter path: at most ``longestPath`` bytes.
+    private static func withAddress(
+        of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+    ) -> CInt {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) {
+        return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard result == 0 else { throw .system("cannot bind a socket at \(path)") }
     }
 }
 

@@ -1,5 +1,6 @@
 import GRDB
 import MerchantCore
+import Synchronization
 
 extension MerchantStore {
     /// How often, and how long each time, readers are waited for.
@@ -12,11 +13,26 @@ extension MerchantStore {
     ///
     /// - Throws: `storeUnavailable` where readers kept an older moment of the database open all the time.
     package func eraseRemovedBytes() async throws {
-        for _ in 0..<Self.erasureAttempts where try await truncateLog() { return }
+        do {
+            for _ in 0..<Self.erasureAttempts where try await truncateLog() {
+                erasureIsDue.store(false, ordering: .sequentiallyConsistent)
+                return
+            }
+        } catch {
+            erasureIsDue.store(true, ordering: .sequentiallyConsistent)
+            throw error
+        }
+        erasureIsDue.store(true, ordering: .sequentiallyConsistent)
         throw MerchantError(
             .storeUnavailable,
             "the write-ahead log could not be emptied because readers kept it in use: erased keys may still be in it, try again"
         )
+    }
+
+    /// Does what an earlier ``eraseRemovedBytes()`` could not, or a process that was killed left undone; once a start, in any case.
+    package func eraseRemovedBytesIfDue() async throws {
+        guard erasureIsDue.load(ordering: .sequentiallyConsistent) else { return }
+        try await eraseRemovedBytes()
     }
 
     /// - Returns: false where a reader was in the way.

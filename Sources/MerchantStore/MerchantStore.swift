@@ -2,6 +2,7 @@ import FoundationEssentials
 import GRDB
 package import MerchantCore
 import Schema
+import Synchronization
 import Vocabulary
 
 /// Merchants, key pairs, certificates and audit in one SQLite file.
@@ -13,6 +14,9 @@ package final class MerchantStore: MerchantRepository, Sendable {
     package let path: String
     let pool: DatabasePool
     let queue: WriteQueue
+    /// Whether the write-ahead log may hold erased bytes. At the start nobody knows: the last process may have been killed
+    /// between a destruction and its erasure.
+    let erasureIsDue = Atomic(true)
 
     private init(path: String, pool: DatabasePool) {
         self.path = path

@@ -32,7 +32,7 @@ struct TestServer: Sendable {
     }
 
     static func run(
-        policy: CallerPolicy = everything, ready: Bool = true, mode: mode_t = 0o600, overStaleSocket: Bool = false,
+        policy: CallerPolicy = everything, ready: Bool = true, mode: UInt32 = 0o600, overStaleSocket: Bool = false,
         socketName: String = "admin.sock",
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {

@@ -60,13 +60,29 @@ import Testing
         ("enviroment: sandbox", "enviroment"), ("environment: test", "production"),
         ("callers:\n  - permits: [read]", "uid"),
         ("callers:\n  - uid: 1\n    permits: [reed]", "reed"), ("callers:\n  - uid: x\n    permits: []", "uid"),
-        ("log:\n  level: loud", "log.level"), ("a: [", "YAML"),
+        ("log:\n  level: loud", "log.level"),
+        ("callers:\n  - uid: 0\n    permits: [read]\n    merchants:\n", "merchants"), ("callers:\n", "callers"),
+        ("callers: {}\n", "callers"), ("a: [", "YAML"),
         ("trust:\n  token-roots: [/nowhere.pem]", "/nowhere.pem"),
         ("sockets:\n  admin:\n    mode: rw", "octal"),
     ])
     func `a wrong setting is refused by name`(yaml: String, word: String) throws {
         let file = try installation.write(yaml, "bad.yaml")
         try refused("--config", file, "--state-directory", installation.path("state"), saying: word)
+    }
+
+    @Test func `an empty list of callers gives nobody a permit`() throws {
+        let file = try installation.write("callers: []\n", "nobody.yaml")
+        try installation.start(config: file, answering: ["200", "403"])
+        #expect(try installation.ctl("status").error.contains("forbidden"))
+    }
+
+    @Test func `a socket on which another daemon listens is not taken over`() throws {
+        try installation.start()
+        let file = try installation.write("sockets:\n  admin:\n    path: \(installation.adminSocket)\n", "taken.yaml")
+        try refused(
+            "--config", file, "--state-directory", installation.path("other"), saying: "another process listens")
+        #expect(try installation.ctl("status").status == 0)
     }
 
     @Test func `wrong usage is exit status 2`() throws {

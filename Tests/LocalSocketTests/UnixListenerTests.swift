@@ -12,7 +12,7 @@ import Testing
     }
 
     private func listening<Result>(
-        at path: String, mode: mode_t = 0o600, _ body: (UnixListener) throws -> Result
+        at path: String, mode: UInt32 = 0o600, _ body: (UnixListener) throws -> Result
     ) throws -> Result {
         let listener = try UnixListener.listen(path: path, mode: mode, backlog: 16)
         defer {
@@ -22,7 +22,7 @@ import Testing
         return try body(listener)
     }
 
-    private static func mode(of path: String) -> mode_t? {
+    private static func mode(of path: String) -> UInt32? {
         var found = stat()
         return lstat(path, &found) == 0 ? found.st_mode : nil
     }
@@ -42,8 +42,8 @@ import Testing
         return result == 0 ? 0 : errno
     }
 
-    @Test("the socket has the mode asked for, whatever it is", arguments: [0o600, 0o660, 0o666] as [mode_t])
-    func mode(_ mode: mode_t) throws {
+    @Test("the socket has the mode asked for, whatever it is", arguments: [0o600, 0o660, 0o666] as [UInt32])
+    func mode(_ mode: UInt32) throws {
         let path = directory + "/a.sock"
         try listening(at: path, mode: mode) { _ in
             #expect(Self.mode(of: path) == S_IFSOCK | mode)
