@@ -57,7 +57,8 @@ import Testing
         let watcher = Watcher(path)
         for _ in 0..<200 {
             let listener = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
-            // The next one replaces it; only the last is removed.
+            // Time for the watcher's own thread to look.
+            usleep(1000)
             watcher.pause()
             close(listener.descriptor)
             unlink(path)
@@ -110,8 +111,8 @@ import Testing
     func successor() throws {
         let path = directory + "/a.sock"
         let first = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
+        close(first.descriptor)
         try listening(at: path) { _ in
-            close(first.descriptor)
             first.remove()
             #expect(Self.connects(to: path) == 0)
         }
