@@ -42,6 +42,7 @@ extension Target.Dependency {
     static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
+    static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -138,7 +139,7 @@ let testTargets: [Target] = [
         "AdminServerTests",
         [
             "AdminServer", "LocalSocket", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "WireAPI",
-            "Vocabulary", "Schema", .logging, .serviceLifecycle, .httpTypes, .yams,
+            "Vocabulary", .logging, .serviceLifecycle, .httpTypes, .yams, .nioCore, .nioEmbedded, .nioHTTPTypes,
         ]),
     tests(
         "DecryptorServerTests",

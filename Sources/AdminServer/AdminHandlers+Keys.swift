@@ -55,7 +55,7 @@ extension AdminHandlers {
         var file = try Self.decode(body.privateKey, named: "privateKey")
         let privateKey = SecretBytes(copying: file)
         Wipe.bytes(&file)
-        let passphrase = SecretBytes(copying: Array((body.passphrase ?? "").utf8))
+        let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
         let view = try await operations.importKeyPair(
             to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: Array(certificate),
             state: state, purpose: purpose, allowsExpired: body.allowExpired ?? false,

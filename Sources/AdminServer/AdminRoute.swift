@@ -33,7 +33,7 @@ package struct AdminRoute: Sendable {
     /// What the log says once it is done; nil for reads.
     package let deed: String?
     /// The only parameters the query may have.
-    let query: Set<String>
+    package let query: Set<String>
     /// The largest body, in bytes; 0: none.
     let mostBytes: Int
     let scope: Scope

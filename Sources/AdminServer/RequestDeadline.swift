@@ -1,18 +1,18 @@
-import NIOCore
-import NIOHTTPTypes
+package import NIOCore
+package import NIOHTTPTypes
 
 /// Closes a connection whose request is still not whole some time after its head came: a sender that drips bytes holds no
 /// place for long. One that sends no head at all is closed by the idle timeout.
-final class RequestDeadline: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
+package final class RequestDeadline: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPRequestPart
+    package typealias InboundOut = HTTPRequestPart
 
     private let limit: TimeAmount
     private var deadline: Scheduled<Void>?
 
-    init(limit: TimeAmount = .seconds(30)) { self.limit = limit }
+    package init(limit: TimeAmount = .seconds(30)) { self.limit = limit }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
             deadline?.cancel()
@@ -24,12 +24,12 @@ final class RequestDeadline: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         cancel()
         context.fireChannelInactive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { cancel() }
+    package func handlerRemoved(context: ChannelHandlerContext) { cancel() }
 
     private func cancel() {
         deadline?.cancel()

@@ -100,6 +100,14 @@ import AdminServer
         }
     }
 
+    @Test("a socket path that is too long ends the server with both numbers")
+    func pathTooLong() async throws {
+        let fault = await #expect(throws: SocketFault.self) {
+            try await TestServer.run(socketName: String(repeating: "s", count: 108)) { _ in }
+        }
+        #expect(fault?.description.contains("expected 1 to 107") == true)
+    }
+
     @Test("a shutdown comes to its end while connections that ask nothing are open")
     func idleConnections() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)

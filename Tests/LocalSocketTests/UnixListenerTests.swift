@@ -57,8 +57,7 @@ import Testing
         let watcher = Watcher(path)
         for _ in 0..<200 {
             let listener = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
-            // Time for the watcher's own thread to look.
-            usleep(1000)
+            // The next one replaces it; only the last is removed.
             watcher.pause()
             close(listener.descriptor)
             unlink(path)
@@ -95,6 +94,20 @@ import Testing
         close(dead.descriptor)
         #expect(Self.connects(to: path) == ECONNREFUSED)
         try listening(at: path) { _ in #expect(Self.connects(to: path) == 0) }
+    }
+
+    @Test("a socket that somebody listens on is never replaced")
+    func taken() throws {
+        let path = directory + "/a.sock"
+        try listening(at: path) { _ in
+            #expect(
+                throws: SocketFault(
+                    "another process listens on \(path), expected nobody: give each daemon a path of its own")
+            ) {
+                try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
+            }
+            #expect(Self.connects(to: path) == 0)
+        }
     }
 
     @Test("something that is not a socket is never replaced")

@@ -1,0 +1,230 @@
+import AdminServer
+import Foundation
+import HTTPTypes
+import MerchantCore
+import MerchantTestSupport
+import Testing
+import Vocabulary
+import WireAPI
+import Yams
+
+/// `schema/openapi.yaml` against the program.
+@Suite struct ContractTests {
+    static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("schema/openapi.yaml")
+
+    let contract: Node
+
+    init() throws { contract = try #require(try Yams.compose(yaml: String(contentsOf: Self.url, encoding: .utf8))) }
+
+    /// Follows a `$ref`, if the node is one.
+    private func resolved(_ node: Node) -> Node {
+        guard let reference = node["$ref"]?.string else { return node }
+        return reference.split(separator: "/").dropFirst().reduce(contract) { $0[String($1)] ?? "missing" }
+    }
+
+    /// Each operation of a socket: `GET /v1/health`, its permit, and the parameters of its query.
+    private func operations(of socket: String) throws -> [String: (permit: String, query: Set<String>)] {
+        var found: [String: (permit: String, query: Set<String>)] = [:]
+        for (path, item) in try #require(contract["paths"]?.mapping) {
+            for (method, operation) in try #require(item.mapping) where method.string != "parameters" {
+                guard let permit = operation["x-sockets"]?[socket]?.string else { continue }
+                let parameters = (operation["parameters"]?.sequence.map(Array.init) ?? []).map(resolved).filter {
+                    $0["in"]?.string == "query"
+                        && ($0["x-sockets"]?.sequence.map { $0.contains { $0.string == socket } } ?? true)
+                }
+                found["\(method.string?.uppercased() ?? "") \(path.string ?? "")"] = (
+                    permit, Set(parameters.compactMap { $0["name"]?.string })
+                )
+            }
+        }
+        return found
+    }
+
+    @Test("the admin's routes are the contract's, with their permits and query parameters")
+    func adminRoutes() throws {
+        let contract = try operations(of: "admin")
+        #expect(Set(contract.keys) == Set(AdminRoute.all.map { "\($0.method.rawValue) \($0.path)" }))
+        for route in AdminRoute.all {
+            let operation = contract["\(route.method.rawValue) \(route.path)"]
+            #expect(operation?.permit == route.permit?.rawValue ?? "none", "\(route.path)")
+            #expect(operation?.query == route.query, "\(route.path)")
+        }
+    }
+
+    @Test("the decryptor's routes are the contract's")
+    func decryptorRoutes() throws {
+        #expect(
+            try operations(of: "decryptor").mapValues(\.permit) == [
+                "GET /v1/keys/{publicKeyHash}": "resolve",
+                "POST /v1/keys/{publicKeyHash}/symmetric-key": "symmetricKey",
+                "POST /v1/payment-tokens/verify": "decrypt", "POST /v1/payment-tokens/decrypt": "decrypt",
+                "GET /v1/health": "none",
+            ])
+    }
+
+    @Test("every operation is answered on a socket, and has a name of its own")
+    func operations() throws {
+        var names: Set<String> = []
+        for (path, item) in try #require(contract["paths"]?.mapping) {
+            for (method, operation) in try #require(item.mapping) where method.string != "parameters" {
+                let sockets = operation["x-sockets"]?.mapping?.keys.compactMap(\.string) ?? []
+                #expect(!sockets.isEmpty && Set(sockets).isSubset(of: ["admin", "decryptor"]), "\(path)")
+                #expect(names.insert(try #require(operation["operationId"]?.string)).inserted)
+            }
+        }
+    }
+
+    private func strings(_ schema: String, _ member: String) -> [String] {
+        contract["components"]?["schemas"]?[schema]?[member]?.sequence?.compactMap(\.string) ?? []
+    }
+
+    @Test("the contract lists every problem's code, state, algorithm and purpose")
+    func words() {
+        #expect(
+            strings("ProblemCode", "enum")
+                == MerchantError.Code.allCases.map(\.rawValue) + ["methodNotAllowed", "requestTimeout"])
+        #expect(strings("KeyState", "enum") == KeyState.allCases.map(\.rawValue))
+        #expect(strings("KeyAlgorithm", "enum") == KeyAlgorithm.allCases.map(\.rawValue))
+        #expect(strings("KeyPurpose", "enum") == KeyPurpose.allCases.map(\.rawValue))
+    }
+
+    @Test("each document's fields are its schema's, neither more nor fewer")
+    func fields() throws {
+        let certificate = CertificateDocument(
+            fingerprint: "", serialNumber: "", subject: "", issuer: "", notBefore: "", notAfter: "",
+            issuerVerified: true, storedAt: "", certificate: "")
+        let key = KeyDocument(
+            publicKeyHash: "", merchantIdentifier: "", algorithm: "", purpose: "", state: "", origin: "", createdAt: "",
+            stateSince: "", notBefore: "", notAfter: "", revocationReason: "", destroyAfter: "", exportedAt: "",
+            certificates: [certificate], csr: "")
+        let merchant = MerchantDocument(
+            merchantIdentifier: "", merchantIdentifierHash: "", name: "", targetActiveKeyPairs: 2, activeKeyPairs: 0,
+            createdAt: "")
+        let finding = StatusDocument.Finding(
+            severity: "", code: "", detail: "", merchantIdentifier: "", publicKeyHash: "")
+        let caller = AuditRecordDocument.CallerDocument(uid: 0, gid: 0, pid: 0, program: "")
+        let move = KeyMoveDocument.Move(publicKeyHash: "", from: "", to: "")
+        let check = CheckDocument(check: "", outcome: "", finding: "")
+        let documents: [(String, any Encodable)] = [
+            ("MerchantDocument", merchant), ("KeyDocument", key), ("CertificateDocument", certificate),
+            ("MerchantPage", Page(items: [merchant], nextCursor: "")), ("KeyPage", Page(items: [key], nextCursor: "")),
+            ("KeyMoveDocument", KeyMoveDocument(dryRun: true, moves: [move], warnings: [], key: key)),
+            ("KeyMove", move), ("Finding", finding), ("Caller", caller), ("CheckDocument", check),
+            (
+                "StatusDocument",
+                StatusDocument(
+                    version: "", environment: "", time: "", startedAt: "", merchants: 0, merchantsBelowTarget: 0,
+                    keyPairs: [:], certificates: 0, auditRecords: 0, findings: [finding])
+            ),
+            ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [])),
+            (
+                "AuditRecordDocument",
+                AuditRecordDocument(
+                    sequence: 1, at: "", deed: "", caller: caller, merchantIdentifier: "", publicKeyHash: "",
+                    before: "", after: "", reason: "", requestId: "", hash: "", previousHash: "")
+            ),
+            ("Problem", Problem(status: 400, code: "", title: "", detail: "", requestId: "")),
+            (
+                "ResolvedKeyDocument",
+                ResolvedKeyDocument(
+                    publicKeyHash: "", merchantIdentifier: "", merchantIdentifierHash: "", algorithm: "", state: "",
+                    certificate: "", notBefore: "", notAfter: "", privateKey: "")
+            ),
+            ("SymmetricKeyDocument", SymmetricKeyDocument(symmetricKey: "")),
+            ("VerificationDocument", VerificationDocument(verified: true, checks: [check])),
+            ("AddMerchantRequest", AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2)),
+            ("ChangeMerchantRequest", ChangeMerchantRequest(name: "", targetActiveKeyPairs: 2)),
+            ("GenerateKeyRequest", GenerateKeyRequest(algorithm: "", purpose: "")),
+            (
+                "ImportKeyRequest",
+                ImportKeyRequest(
+                    privateKey: "", certificate: "", passphrase: "", state: "", purpose: "", allowExpired: true)
+            ),
+            ("MoveKeyRequest", MoveKeyRequest(dryRun: true)),
+            ("RevokeKeyRequest", RevokeKeyRequest(reason: "", dryRun: true)),
+            ("DestroyKeyRequest", DestroyKeyRequest(afterSeconds: 0, dryRun: true)),
+            ("SymmetricKeyRequest", SymmetricKeyRequest(ephemeralPublicKey: "", wrappedKey: "")),
+        ]
+        for (name, document) in documents {
+            let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(document)) as? [String: Any]
+            let properties = contract["components"]?["schemas"]?[name]?["properties"]?.mapping.map { Array($0.keys) }
+            #expect(Set((object ?? [:]).keys) == Set((properties ?? []).compactMap(\.string)), "\(name)")
+        }
+    }
+
+    // MARK: With Python's openapi-spec-validator and jsonschema
+
+    static let hasPython = runs("import openapi_spec_validator, jsonschema, yaml")
+
+    private static func runs(_ code: String) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", code]
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    @Test("the contract is valid OpenAPI 3.1", .enabled(if: hasPython, "needs Python's openapi-spec-validator"))
+    func isValid() {
+        #expect(
+            Self.runs(
+                "import yaml, openapi_spec_validator as v; v.validate(yaml.safe_load(open('\(Self.url.path)')))"))
+    }
+
+    /// Reads lines of `schema name, tab, JSON` and says for each whether it fits.
+    private static let judge = """
+        import json, sys, warnings, yaml
+        warnings.simplefilter("ignore")
+        from jsonschema import Draft202012Validator
+        contract = yaml.safe_load(open(sys.argv[1]))
+        for line in sys.stdin:
+            name, text = line.rstrip("\\n").split("\\t")
+            schema = {"$ref": "#/components/schemas/" + name, "components": contract["components"]}
+            for error in Draft202012Validator(schema).iter_errors(json.loads(text)):
+                print(name, list(error.path), error.message[:200])
+        """
+
+    @Test("what the server answers fits the contract's schemas", .enabled(if: hasPython, "needs Python's jsonschema"))
+    func answersFit() async throws {
+        try await TestServer.run { server in
+            let stock = try await server.stock()
+            let key = "/v1/keys/\(stock.key.base64URL)"
+            let calls: [(schema: String, method: String, path: String, body: String?)] = [
+                ("MerchantDocument", "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.x", "name": "X"}"#),
+                ("MerchantPage", "GET", "/v1/merchants?limit=1", nil),
+                ("MerchantDocument", "PATCH", "/v1/merchants/merchant.x", #"{"targetActiveKeyPairs": 3}"#),
+                ("MerchantDocument", "DELETE", "/v1/merchants/merchant.x", nil),
+                ("KeyDocument", "POST", "/v1/merchants/\(stock.merchant)/keys", nil),
+                ("KeyDocument", "POST", "/v1/certificates", "CERT:\(stock.key.hex):\(stock.merchant)"),
+                ("KeyDocument", "GET", key, nil),
+                ("KeyPage", "GET", "/v1/merchants/\(stock.merchant)/keys", nil),
+                ("KeyPage", "GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
+                ("KeyMoveDocument", "POST", "\(key)/promote", nil),
+                ("StatusDocument", "GET", "/v1/status", nil),
+                ("KeyMoveDocument", "POST", "\(key)/revoke", #"{"reason": "compromised"}"#),
+                ("KeyMoveDocument", "POST", "\(key)/destroy", nil),
+                ("KeyDocument", "GET", key, nil),
+                ("AuditPage", "GET", "/v1/audit?limit=1000", nil),
+                ("HealthDocument", "GET", "/v1/health", nil),
+                ("Problem", "GET", "/v1/keys/short", nil), ("Problem", "PUT", "/v1/keys/short", nil),
+                ("Problem", "GET", "/nowhere", nil),
+            ]
+            var lines = ""
+            for call in calls {
+                let reply = try await server.curl(call.method, call.path, call.body.map { Data($0.utf8) })
+                #expect(reply.status < 300 || call.schema == "Problem", "\(call): \(reply.text)")
+                lines += "\(call.schema)\t\(reply.text)\n"
+            }
+            // What does not fit must be noticed: otherwise the judge judges nothing.
+            lines += "HealthDocument\t{\"live\": 1}\n"
+            let findings = try await TestServer.run(
+                "python3", ["-c", Self.judge, Self.url.path], input: Data(lines.utf8))
+            let found = String(decoding: findings, as: UTF8.self).split(separator: "\n")
+            #expect(found.count == 3 && found.allSatisfy { $0.hasPrefix("HealthDocument ") }, "\(found)")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import MerchantCore
+import MerchantOperations
+import Testing
+
+@Suite struct ProblemTableTests {
+    @Test("each code has a title of its own and a status that is an error's")
+    func table() {
+        let found = MerchantError.Code.allCases.map { ProblemTable.status(of: $0) }
+        #expect(Set(found.map(\.title)).count == found.count)
+        #expect(found.allSatisfy { (400...599).contains($0.status) && $0.title == $0.title.lowercased() })
+    }
+
+    @Test("only what is our fault is a server error, and only what passes by itself says when to ask again")
+    func ours() {
+        let ours: Set<MerchantError.Code> = [
+            .notYetAvailable, .overloaded, .storeUnavailable, .keyDamaged, .internalError,
+        ]
+        for code in MerchantError.Code.allCases {
+            #expect((ProblemTable.status(of: code).status >= 500) == ours.contains(code), "\(code)")
+            #expect(
+                (ProblemTable.retryAfter(code) != nil) == [.overloaded, .storeUnavailable].contains(code), "\(code)")
+        }
+    }
+}
