@@ -1,0 +1,34 @@
+/// A web domain as Apple compares it: a fully qualified name in ASCII, lower case, without a scheme, port, path or final dot.
+///
+/// At most 253 characters; two labels or more of 1 to 63 letters, digits and hyphens, not beginning or ending with a
+/// hyphen; the last is not a number, so that no address passes for a name. Unicode names are converted before (IDNA).
+package struct DomainName: Hashable, Sendable, CustomStringConvertible, Comparable {
+    package static let longest = 253
+    package let rawValue: String
+
+    /// - Returns: nil unless the text has the form above, but for upper case, which is lowered.
+    package init?(ascii text: some StringProtocol) {
+        let text = text.lowercased()
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard text.utf8.count <= Self.longest, labels.count >= 2, labels.allSatisfy(Self.isLabel),
+            let last = labels.last, last.utf8.contains(where: { $0 >= UInt8(ascii: "a") })
+        else { return nil }
+        rawValue = text
+    }
+
+    package var description: String { rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// What a refusal says was expected.
+    package static let expectation =
+        "expected a fully qualified domain name such as shop.example.com, without scheme, port and path"
+
+    private static func isLabel(_ label: Substring) -> Bool {
+        (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+            && label.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+            }
+    }
+}

@@ -1,0 +1,31 @@
+/// The platform's own name for a merchant, under which it is registered with Apple.
+///
+/// 3 to 1024 characters out of `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. Percent-encode it in paths.
+///
+/// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest.
+package struct PartnerInternalMerchantIdentifier: Hashable, Sendable, CustomStringConvertible, Comparable {
+    package static let lengths = 3...1024
+    package let rawValue: String
+
+    /// - Returns: nil unless the text has the form above.
+    package init?(_ text: some StringProtocol) {
+        guard Self.lengths.contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        rawValue = String(text)
+    }
+
+    package var description: String { rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// What a refusal says was expected.
+    package static let expectation = "expected 3 to 1024 of the characters a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;"
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "~-_+&@$!|,.;".utf8.contains(byte)
+        }
+    }
+}
