@@ -56,7 +56,7 @@ let base: [Target] = [
     room("Vocabulary", [.crypto]),
     room("StrictJSON"),
     room("Secrets"),
-    room("LocalSocket"),
+    room("LocalSocket", [.nioCore]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],

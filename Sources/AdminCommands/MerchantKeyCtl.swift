@@ -1,4 +1,5 @@
 import ArgumentParser
+import Vocabulary
 
 /// The root of the command tree.
 struct MerchantKeyCtl: NounCommand {
@@ -13,6 +14,7 @@ struct MerchantKeyCtl: NounCommand {
             digits, or an unambiguous beginning of it of at least 4 characters; where it begins with '-', put '--' \
             before it.
             """,
+        version: Program.version,
         subcommands: [
             MerchantNoun.self, KeyNoun.self, CertificateNoun.self, TokenNoun.self, StatusShow.self, AuditNoun.self,
         ])

@@ -1,3 +1,4 @@
+import HTTPTypes
 import HummingbirdCore
 import LocalSocket
 package import Logging
@@ -16,15 +17,17 @@ package import WireAPI
 /// Hummingbird's HTTP/1.1 channel on a socket that has its mode from its first moment (``UnixListener``). Who calls is
 /// read once a connection, from the kernel; what they may do is stated by each ``AdminRoute``.
 package struct AdminServer: Service {
-    /// Further connections wait in the kernel's queue until one of these ends.
-    package static let mostConnections = 256
+    /// Past its own share a caller is told so and closed; past all, connections wait in the kernel's queue.
+    static let bounds = ConnectionShares.Bounds(all: 256, ofOneUser: 224, ofStrangers: 16)
     static let queuedConnections: CInt = 256
+    static let lingerTime = TimeAmount.seconds(1)
     static let idleTimeout = TimeAmount.seconds(60)
 
     private let socketPath: String
     private let socketMode: UInt32
     private let responder: AdminResponder
     private let logger: Logger
+    private let connections = OpenConnections(bounds)
 
     /// - Parameters:
     ///   - socketPath: at most 107 bytes; a socket that nobody listens on any more is replaced.
@@ -77,7 +80,7 @@ package struct AdminServer: Service {
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers([
-                        AvailableConnectionsChannelHandler(maxConnections: mostConnections),
+                        AvailableConnectionsChannelHandler(maxConnections: bounds.all),
                         quiescing.makeServerChannelHandler(channel: channel),
                     ])
                 }
@@ -85,25 +88,52 @@ package struct AdminServer: Service {
             .childChannelOption(.allowRemoteHalfClosure, value: true)
     }
 
-    private typealias Connection = (channel: HTTP1Channel.Value, peer: PeerCredentials?)
+    /// What a connection is served with; nil where it is not.
+    private typealias Connection = (channel: HTTP1Channel.Value, session: AdminResponder.Session)?
 
     private func accept(_ channel: any Channel) -> EventLoopFuture<Connection> {
+        guard let peer = Self.credentials(of: channel) else {
+            logger.error("connection without credentials closed")
+            return channel.close().map { nil }
+        }
+        let caller = Caller(
+            uid: peer.uid, gid: peer.gid, supplementaryGroups: peer.supplementaryGroups, pid: peer.pid,
+            program: peer.program)
+        let session = responder.session(for: caller)
+        let holder: ConnectionShares.Holder = session.grants.allowNothing ? .stranger : .user(uid: caller.uid)
+        if let refusal = connections.take(holder) {
+            if refusal.isFirst { logger.warning("connections refused", metadata: ["reason": "\(refusal.reason)"]) }
+            return channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(Self.refusal(refusal.reason))
+                return nil
+            }
+        }
+        channel.closeFuture.whenComplete { [connections] _ in connections.giveBack(holder) }
+        return Self.http { _, _, _ in }.setup(channel: channel, logger: logger).map { ($0, session) }
+    }
+
+    private static func credentials(of channel: any Channel) -> PeerCredentials? {
         let peer = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
             of: NIOBSDSocket.Handle.self
         ) { try? PeerCredentials(of: $0) }
-        return Self.http { _, _, _ in }.setup(channel: channel, logger: logger).map { ($0, peer ?? nil) }
+        return peer ?? nil
+    }
+
+    private static func refusal(_ reason: String) -> RefusalHandler {
+        let answer = Answer.problem(
+            MerchantError(.overloaded, "\(reason), expected this one again later"), requestId: "none")
+        var bytes = ByteBuffer(
+            string: "HTTP/1.1 \(answer.status)\r\n"
+                + answer.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+                + "Content-Length: \(answer.body.readableBytes)\r\nConnection: close\r\n\r\n")
+        bytes.writeImmutableBuffer(answer.body)
+        return RefusalHandler(bytes, lingerTime: lingerTime)
     }
 
     private func serve(_ connection: Connection) async {
-        guard let peer = connection.peer else {
-            logger.error("connection without credentials closed")
-            connection.channel.channel.close(promise: nil)
-            return
-        }
-        let session = responder.session(
-            for: Caller(uid: peer.uid, gid: peer.gid, pid: peer.pid, program: peer.program))
+        guard let (channel, session) = connection else { return }
         let http = Self.http { request, writer, _ in try await session.respond(to: request, with: writer) }
-        await http.handle(value: connection.channel, logger: logger)
+        await http.handle(value: channel, logger: logger)
     }
 
     private static func http(_ responder: @escaping HTTPChannelHandler.Responder) -> HTTP1Channel {

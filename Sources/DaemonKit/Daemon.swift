@@ -16,9 +16,6 @@ import WireAPI
 
 /// The composition root: the one place that knows every part and puts them together.
 package enum Daemon {
-    /// What `status` and the audit call this program.
-    package static let version = "0.1.0"
-
     /// Opens everything in order (directory, lock, master key, database, keys, sockets) and serves until SIGTERM or SIGINT.
     ///
     /// - Throws: ``SettingsError`` or `MerchantError` saying what was found and what was expected.
@@ -38,7 +35,7 @@ package enum Daemon {
             repository: store, custodian: custody, clock: clock, environment: settings.environment,
             tokenRoots: try tokenRoots(settings))
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
-        try await operations.recordStart(as: ourselves, version: version, policy: settings.policy)
+        try await operations.recordStart(as: ourselves, version: Program.version, policy: settings.policy)
 
         let health: @Sendable () -> HealthDocument = {
             switch store.health {
@@ -51,7 +48,7 @@ package enum Daemon {
             operations: operations, policy: settings.policy, health: health, answers: answers, logger: logger)
         let adminServer = AdminServer(
             socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
-            policy: settings.policy, health: health, version: version, startedAt: startedAt,
+            policy: settings.policy, health: health, version: Program.version, startedAt: startedAt,
             openAPI: Schema.openAPI, logger: logger)
         let sweep = DestructionSweep(
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
@@ -63,7 +60,7 @@ package enum Daemon {
         logger.info(
             "merchantkeyd starts",
             metadata: [
-                "version": "\(version)", "environment": "\(settings.environment.rawValue)",
+                "version": "\(Program.version)", "environment": "\(settings.environment.rawValue)",
                 "adminSocket": "\(settings.adminSocket.path)", "decryptorSocket": "\(settings.decryptorSocket.path)",
             ])
         try await group.run()
@@ -135,8 +132,6 @@ package enum Daemon {
     }
 
     private static func file(_ setting: String, _ path: String) throws -> [UInt8] {
-        do { return Array(try Data(contentsOf: URL(filePath: path))) } catch {
-            throw SettingsError("'\(setting)' names \(path), which cannot be read: \(error)")
-        }
+        try SmallFile.read(path, named: "'\(setting)' names \(path), which")
     }
 }

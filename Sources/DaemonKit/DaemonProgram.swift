@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Logging
 import MerchantCore
+import Vocabulary
 
 /// The program `merchantkeyd`: runs in the foreground until SIGTERM.
 package enum DaemonProgram {
@@ -47,7 +48,7 @@ struct DaemonCommand: ParsableCommand {
             Without --config it runs for one user: state under $XDG_STATE_HOME/merchantkeyd, with the sockets admin.sock \
             and decryptor.sock in it. Exit status: 0 ended in order, 1 could not start or failed, 2 wrong usage.
             """,
-        version: Daemon.version)
+        version: Program.version)
 
     @Option(help: "The YAML file with the settings; etc/merchantkeyd.yaml lists them all.")
     var config: String?

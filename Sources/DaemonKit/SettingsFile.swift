@@ -1,13 +1,9 @@
-import FoundationEssentials
 import Yams
 
 /// The YAML file, flattened to dotted names: `callers[0].uid` is `callers.0.uid`.
 ///
 /// Every name in it has to be a setting's: a misspelt setting is refused, not ignored.
 struct SettingsFile {
-    /// The most a file may hold, in bytes.
-    static let largest = 1_048_576
-
     private(set) var texts: [String: String] = [:]
     private(set) var lists: [String: [String]] = [:]
     /// How many entries `callers` has; nil without it.
@@ -17,13 +13,9 @@ struct SettingsFile {
 
     init(readingFrom path: String) throws {
         self.path = path
-        let data: Data
-        do { data = try Data(contentsOf: URL(filePath: path)) } catch {
-            throw SettingsError("the configuration file \(path) cannot be read: \(error)")
-        }
-        guard data.count <= Self.largest, let text = String(validating: data, as: UTF8.self) else {
-            throw SettingsError(
-                "the configuration file \(path) has \(data.count) bytes, expected UTF-8 of at most \(Self.largest)")
+        let bytes = try SmallFile.read(path, named: "the configuration file \(path)")
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SettingsError("the configuration file \(path) is not UTF-8, expected YAML in UTF-8")
         }
         let node: Node?
         do { node = try Yams.compose(yaml: text) } catch {

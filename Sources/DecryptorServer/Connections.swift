@@ -1,3 +1,4 @@
+import LocalSocket
 import NIOCore
 import Synchronization
 
@@ -5,30 +6,30 @@ import Synchronization
 final class Connections: Sendable {
     enum Admission: Hashable, Sendable {
         case admitted
-        /// To be told so; the first one since there was room is worth a line in the log.
-        case refused(isFirst: Bool)
+        /// To be told so, and why; the first one since there was room is worth a line in the log.
+        case refused(reason: String, isFirst: Bool)
         /// To be closed without a word: too many are being told, or the daemon ends.
         case dropped
     }
 
     private struct State: Sendable {
+        var shares: ConnectionShares
         var admitted: [ObjectIdentifier: any Channel] = [:]
         var refused: [ObjectIdentifier: any Channel] = [:]
         var isDraining = false
         var isRefusing = false
     }
 
-    private let bound: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(bound: Int) { self.bound = bound }
+    init(_ bounds: ConnectionShares.Bounds) { state = Mutex(State(shares: ConnectionShares(bounds))) }
 
     /// Counts the connection until it closes.
-    func admit(_ channel: any Channel) -> Admission {
+    func admit(_ channel: any Channel, of holder: ConnectionShares.Holder) -> Admission {
         let id = ObjectIdentifier(channel)
         let admission: Admission = state.withLock { state in
             guard !state.isDraining else { return .dropped }
-            if state.admitted.count < bound {
+            guard let reason = state.shares.take(holder) else {
                 state.admitted[id] = channel
                 state.isRefusing = false
                 return .admitted
@@ -36,15 +37,15 @@ final class Connections: Sendable {
             guard state.refused.count < Limits.refusedConnections else { return .dropped }
             state.refused[id] = channel
             defer { state.isRefusing = true }
-            return .refused(isFirst: !state.isRefusing)
+            return .refused(reason: reason, isFirst: !state.isRefusing)
         }
-        if admission != .dropped { channel.closeFuture.whenComplete { _ in self.forget(id) } }
+        if admission != .dropped { channel.closeFuture.whenComplete { _ in self.forget(id, holder) } }
         return admission
     }
 
-    private func forget(_ id: ObjectIdentifier) {
+    private func forget(_ id: ObjectIdentifier, _ holder: ConnectionShares.Holder) {
         state.withLock { state in
-            state.admitted[id] = nil
+            if state.admitted.removeValue(forKey: id) != nil { state.shares.giveBack(holder) }
             state.refused[id] = nil
         }
     }

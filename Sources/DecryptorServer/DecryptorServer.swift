@@ -48,7 +48,7 @@ package struct DecryptorServer: Service {
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
         let pool = BlockingPool(threads: max(2, System.coreCount))
         let (jobs, jobsEnd) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
-        let connections = Connections(bound: limits.connections)
+        let connections = Connections(limits.connections)
         let environment = ConnectionHandler.Environment(
             endpoints: Endpoints(operations: operations, answers: answers, health: health, blockingPool: pool),
             problems: Problems(logger: logger),
@@ -92,16 +92,17 @@ package struct DecryptorServer: Service {
         _ channel: any Channel, _ connections: Connections, _ environment: ConnectionHandler.Environment
     ) throws {
         let pipeline = channel.pipeline.syncOperations
-        switch connections.admit(channel) {
+        guard let peer = try peer(of: channel) else { return channel.close(promise: nil) }
+        switch connections.admit(channel, of: peer.holder) {
         case .dropped: channel.close(promise: nil)
-        case .refused(let isFirst):
-            if isFirst { logger.warning("connections refused", metadata: ["open": "\(limits.connections)"]) }
-            let error = MerchantError(
-                .overloaded, "\(limits.connections) connections are open already, expected this one again later")
+        case .refused(let reason, let isFirst):
+            if isFirst { logger.warning("connections refused", metadata: ["reason": "\(reason)"]) }
+            let error = MerchantError(.overloaded, "\(reason), expected this one again later")
             try pipeline.addHandler(
-                RefusalHandler(environment.problems.response(to: error), lingerTime: limits.lingerTime))
+                RefusalHandler(
+                    environment.problems.response(to: error).wireBytes(isHead: false, isLast: true),
+                    lingerTime: limits.lingerTime))
         case .admitted:
-            guard let peer = try peer(of: channel) else { return channel.close(promise: nil) }
             try pipeline.addHandler(
                 ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits.decoderLimits)))
             try pipeline.addHandler(ConnectionHandler(environment, peer: peer))
@@ -112,7 +113,8 @@ package struct DecryptorServer: Service {
         try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { descriptor in
             let credentials = try PeerCredentials(of: descriptor)
             let caller = Caller(
-                uid: credentials.uid, gid: credentials.gid, pid: credentials.pid, program: credentials.program)
+                uid: credentials.uid, gid: credentials.gid, supplementaryGroups: credentials.supplementaryGroups,
+                pid: credentials.pid, program: credentials.program)
             return Peer(caller: caller, grants: policy.grants(for: caller))
         }
     }

@@ -1,9 +1,10 @@
+package import LocalSocket
 package import NIOCore
 
 /// The bounds that every caller of the decryptor's socket keeps, each inclusive.
 package struct Limits: Sendable {
     /// Connections open at the same time. Further ones get 503 with `Retry-After` and are closed.
-    package var connections = 1024
+    package var connections = ConnectionShares.Bounds(all: 1024, ofOneUser: 896, ofStrangers: 32)
     /// How long a connection may be silent in both directions while nothing it asked for is under way.
     package var idleTime = TimeAmount.seconds(60)
     /// How long a request may take to arrive, counted from the read that brought its first bytes; then 408.

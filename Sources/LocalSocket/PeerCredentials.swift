@@ -4,11 +4,14 @@ import Glibc
 package struct PeerCredentials: Hashable, Sendable {
     package let uid: UInt32
     package let gid: UInt32
+    /// SO_PEERGROUPS; the primary group may be among them or not.
+    package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
 
-    package init(uid: UInt32, gid: UInt32, pid: Int32) {
+    package init(uid: UInt32, gid: UInt32, supplementaryGroups: Set<UInt32> = [], pid: Int32) {
         self.uid = uid
         self.gid = gid
+        self.supplementaryGroups = supplementaryGroups
         self.pid = pid
     }
 
@@ -21,7 +24,29 @@ package struct PeerCredentials: Hashable, Sendable {
         guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0,
             length == size
         else { throw .system("cannot read a connection's credentials") }
-        self.init(uid: credentials.uid, gid: credentials.gid, pid: credentials.pid)
+        self.init(
+            uid: credentials.uid, gid: credentials.gid, supplementaryGroups: try Self.groups(of: descriptor),
+            pid: credentials.pid)
+    }
+
+    /// `SO_PEERGROUPS` of <asm-generic/socket.h>, since Linux 4.13.
+    private static let peerGroups: CInt = 59
+    /// `NGROUPS_MAX` of <linux/limits.h>.
+    private static let mostGroups = 65_536
+
+    private static func groups(of descriptor: CInt) throws(SocketFault) -> Set<UInt32> {
+        var groups = [UInt32](repeating: 0, count: 32)
+        while true {
+            var length = socklen_t(groups.count * MemoryLayout<UInt32>.stride)
+            if getsockopt(descriptor, SOL_SOCKET, peerGroups, &groups, &length) == 0 {
+                return Set(groups.prefix(Int(length) / MemoryLayout<UInt32>.stride))
+            }
+            let needed = Int(length) / MemoryLayout<UInt32>.stride
+            guard errno == ERANGE, needed > groups.count, needed <= mostGroups else {
+                throw .system("cannot read a connection's groups")
+            }
+            groups = [UInt32](repeating: 0, count: needed)
+        }
     }
 
     /// The longest program path that is told.

@@ -3,14 +3,18 @@ package import Vocabulary
 /// Who asks: the process at the other end of a Unix socket, as the kernel knew it when it connected.
 package struct Caller: Hashable, Sendable {
     package let uid: UInt32
+    /// Its primary group, which the audit names.
     package let gid: UInt32
+    /// Every group it was in, the primary one or not.
+    package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
     /// The program's path, where it could be read; it may have ended or changed since, so it is told, never decided by.
     package let program: String
 
-    package init(uid: UInt32, gid: UInt32, pid: Int32, program: String) {
+    package init(uid: UInt32, gid: UInt32, supplementaryGroups: Set<UInt32> = [], pid: Int32, program: String) {
         self.uid = uid
         self.gid = gid
+        self.supplementaryGroups = supplementaryGroups
         self.pid = pid
         self.program = program
     }
@@ -103,7 +107,7 @@ package struct CallerPolicy: Hashable, Sendable {
         rules.filter { rule in
             switch rule.subject {
             case .uid(let uid): uid == caller.uid
-            case .gid(let gid): gid == caller.gid
+            case .gid(let gid): gid == caller.gid || caller.supplementaryGroups.contains(gid)
             }
         }.map(\.grant)
     }
@@ -124,6 +128,9 @@ extension [Grant] {
             throw MerchantError(.forbidden, "the caller's permit '\(permit.rawValue)' is not for this merchant")
         }
     }
+
+    /// Whether nothing at all was granted.
+    package var allowNothing: Bool { allSatisfy { $0.permits.isEmpty } }
 
     /// Whether some grant has the permit for every merchant.
     package func allowsEveryMerchant(_ permit: Permit) -> Bool {

@@ -29,6 +29,12 @@ package struct JSONFields {
         return text
     }
 
+    /// - Throws: ``JSONFault`` where the member is there and null: a change to nothing must not pass for no change.
+    package func refuseNull(_ name: String) throws(JSONFault) {
+        guard object[name] == .null else { return }
+        throw JSONFault("'\(path)\(name)' is null, expected a value, or no such field")
+    }
+
     package mutating func requiredString(_ name: String) throws(JSONFault) -> String {
         guard let text = try string(name) else { throw JSONFault("'\(path)\(name)' is missing, expected a string") }
         return text

@@ -39,6 +39,7 @@ package struct ChangeMerchantRequest: RequestBody {
 
     package init(_ fields: JSONFields) throws(JSONFault) {
         var fields = fields
+        for name in ["name", "targetActiveKeyPairs"] { try fields.refuseNull(name) }
         name = try fields.string("name")
         targetActiveKeyPairs = try fields.int("targetActiveKeyPairs")
         try fields.refuseUnknown()

@@ -74,19 +74,18 @@ import AdminServer
         }
     }
 
-    @Test("more callers than the bound are served in turn")
-    func bound() async throws {
+    @Test("one user's connections past its share are told so; the others' share stays free")
+    func shareOfOneUser() async throws {
+        let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
         try await TestServer.run { server in
-            let count = AdminServer.mostConnections + 44
-            let answers = await withTaskGroup(of: String.self) { group in
-                for _ in 0..<count {
-                    group.addTask {
-                        await RawConnection.exchange("GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", with: server.socket)
-                    }
-                }
-                return await group.reduce(into: [String]()) { $0.append($1) }
-            }
-            #expect(answers.filter { $0.hasPrefix("HTTP/1.1 200 ") }.count == count)
+            for _ in 0..<224 { keep.yield(try #require(RawConnection.open(server.socket))) }
+            keep.finish()
+            let refused = await RawConnection.exchange("GET /v1/health HTTP/1.1\r\n\r\n", with: server.socket)
+            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("uid \(getuid()) holds 224"), "\(refused)")
+            for await descriptor in opened { close(descriptor) }
+            var status = 503
+            while status == 503 { status = try await server.curl("GET", "/v1/health").status }
+            #expect(status == 200)
         }
     }
 
@@ -106,6 +105,21 @@ import AdminServer
             try await TestServer.run(socketName: String(repeating: "s", count: 108)) { _ in }
         }
         #expect(fault?.description.contains("expected 1 to 107") == true)
+    }
+
+    @Test("callers without a permit share a few connections: one more is told so and closed, and room comes back")
+    func strangers() async throws {
+        let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
+        try await TestServer.run(policy: TestServer.policy([])) { server in
+            for _ in 0..<16 { keep.yield(try #require(RawConnection.open(server.socket))) }
+            keep.finish()
+            let refused = await RawConnection.exchange("GET /v1/health HTTP/1.1\r\n\r\n", with: server.socket)
+            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\"code\":\"overloaded\""), "\(refused)")
+            for await descriptor in opened { close(descriptor) }
+            var status = 503
+            while status == 503 { status = try await server.curl("GET", "/v1/health").status }
+            #expect(status == 200)
+        }
     }
 
     @Test("a shutdown comes to its end while connections that ask nothing are open")

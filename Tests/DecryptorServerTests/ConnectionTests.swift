@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import Glibc
+import LocalSocket
 import MerchantCore
 import NIOCore
 import ServiceLifecycle
@@ -213,7 +214,7 @@ struct ConnectionTests {
     @Test("A connection past the bound gets 503 with Retry-After; once another has ended there is room again")
     func connectionBound() async throws {
         var limits = Limits()
-        limits.connections = 3
+        limits.connections.all = 3
         try await stage.serve(limits: limits) { _ in
             let path = stage.socketPath
             let refused = try await stage.blocking {
@@ -231,6 +232,24 @@ struct ConnectionTests {
             var status = 503
             while status == 503 { status = try await stage.ask("GET", "/v1/health").status }
             #expect(status == 200)
+        }
+    }
+
+    @Test("Callers without a permit share a few connections, whatever room there is")
+    func strangers() async throws {
+        var limits = Limits()
+        limits.connections.ofStrangers = 2
+        try await stage.serve(limits: limits, policy: Stage.policy([])) { _ in
+            let path = stage.socketPath
+            let statuses = try await stage.blocking {
+                let open = try (0..<2).map { _ in try SocketClient(path) }
+                return try withExtendedLifetime(open) {
+                    let admitted = try open.map { try $0.ask("GET", "/v1/health").status }
+                    return (admitted, try SocketClient(path).reply()?.status)
+                }
+            }
+            #expect(statuses.0 == [403, 403])
+            #expect(statuses.1 == 503)
         }
     }
 

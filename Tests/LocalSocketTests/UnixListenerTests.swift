@@ -148,6 +148,9 @@ import Testing
         #expect(peer.uid == getuid())
         #expect(peer.gid == getgid())
         #expect(peer.pid == getpid())
+        var groups = [gid_t](repeating: 0, count: 65_536)
+        let count = Int(getgroups(CInt(groups.count), &groups))
+        #expect(peer.supplementaryGroups == Set(groups.prefix(count)))
         #expect(peer.program == (try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")))
     }
 

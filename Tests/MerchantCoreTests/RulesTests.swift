@@ -109,6 +109,14 @@ import Vocabulary
         }
     }
 
+    @Test func `a rule for a group is for its members, whether it is their primary group or not`() {
+        let policy = CallerPolicy(rules: [.init(subject: .gid(990), grant: Grant(permits: [.resolve], merchants: nil))])
+        let member = Caller(uid: 7, gid: 100, supplementaryGroups: [4, 990], pid: 1, program: "")
+        #expect(!policy.grants(for: member).allowNothing)
+        #expect(!policy.grants(for: caller(uid: 7, gid: 990)).allowNothing)
+        #expect(policy.grants(for: caller(uid: 990, gid: 100)).allowNothing)
+    }
+
     @Test func `a scope does not leak from one rule's permit to another's`() throws {
         let (a, b) = (try #require(MerchantIdentifier("merchant.a")), try #require(MerchantIdentifier("merchant.b")))
         let policy = CallerPolicy(rules: [

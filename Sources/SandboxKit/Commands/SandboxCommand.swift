@@ -8,6 +8,7 @@ struct SandboxCommand: ParsableCommand {
         commandName: "applepay-sandbox",
         abstract: "Stands in for Apple where Apple can't be reached: certificate authority and payment token mint.",
         discussion: "For tests only: nothing it signs is trusted by anybody who was not told to trust its root.pem.",
+        version: Program.version,
         subcommands: [InitCommand.self, IssueCommand.self, MintTokenCommand.self])
 }
 

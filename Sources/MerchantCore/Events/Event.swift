@@ -1,0 +1,49 @@
+package import Vocabulary
+
+/// Something an operator must know of or act on: stored with the change that led to it, listed, and delivered.
+package struct Event: Hashable, Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
+        case certificateStored
+        case keyPromoted
+        /// The first proven use of a key pair that Apple was to switch to.
+        case switchObserved
+        case certificateEndingSoon
+        case certificateEnded
+        case belowTarget
+        /// A decryptor asked for a key pair that was revoked.
+        case revokedKeyRequested
+        case keyRevoked
+        case rollStarted
+        /// A roll waits for somebody longer than it should.
+        case rollWaiting
+        case rollFinished
+        case rollAbandoned
+    }
+
+    package enum Severity: String, Sendable, CaseIterable {
+        case notice, warning, critical
+    }
+
+    package let kind: Kind
+    package let severity: Severity
+    package let occurredAt: Timestamp
+    /// Whose it is; events are delivered in order for each merchant.
+    package let merchantIdentifier: MerchantIdentifier?
+    package let publicKeyHash: PublicKeyHash?
+    package let rollId: String?
+    /// One sentence for people, in lower case, without secrets: what happened and what to do.
+    package let detail: String
+
+    package init(
+        _ kind: Kind, _ severity: Severity, at occurredAt: Timestamp, merchant: MerchantIdentifier? = nil,
+        key: PublicKeyHash? = nil, rollId: String? = nil, detail: String
+    ) {
+        self.kind = kind
+        self.severity = severity
+        self.occurredAt = occurredAt
+        merchantIdentifier = merchant
+        publicKeyHash = key
+        self.rollId = rollId
+        self.detail = detail
+    }
+}

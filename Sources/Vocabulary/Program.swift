@@ -1,0 +1,5 @@
+/// What the three programs of this package call themselves alike.
+package enum Program {
+    /// Shown by `--version` and `status`, and recorded in the audit at each start.
+    package static let version = "0.1.0"
+}
