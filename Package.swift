@@ -139,7 +139,8 @@ let testTargets: [Target] = [
         "AdminServerTests",
         [
             "AdminServer", "LocalSocket", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "WireAPI",
-            "Vocabulary", .logging, .serviceLifecycle, .httpTypes, .yams, .nioCore, .nioEmbedded, .nioHTTPTypes,
+            "Vocabulary", .logging, .serviceLifecycle, .httpTypes, .yams, .nioCore, .nioEmbedded, .nioHTTP1,
+            .nioHTTPTypes,
         ]),
     tests(
         "DecryptorServerTests",

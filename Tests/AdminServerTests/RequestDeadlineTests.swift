@@ -2,6 +2,7 @@ import AdminServer
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
+import NIOHTTP1
 import NIOHTTPTypes
 import Testing
 
@@ -38,5 +39,14 @@ import Testing
             #expect(channel.isActive)
         }
         _ = try channel.finish()
+    }
+
+    @Test("a connection that sent what is not HTTP ends soon, though its own end is not read")
+    func notHTTP() throws {
+        let channel = try channel()
+        channel.pipeline.fireErrorCaught(HTTPParserError.invalidMethod)
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
     }
 }
