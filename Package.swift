@@ -60,7 +60,10 @@ let base: [Target] = [
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
-        resources: [.embedInCode("migrations/v0001_foundation.sql"), .embedInCode("openapi.yaml")]),
+        resources: [
+            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("openapi.yaml"),
+        ]),
     .systemLibrary(
         name: "CLibCrypto", path: "Sources/CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 ]

@@ -132,6 +132,12 @@ import Yams
                     certificate: "", notBefore: "", notAfter: "", privateKey: "")
             ),
             ("SymmetricKeyDocument", SymmetricKeyDocument(symmetricKey: "")),
+            (
+                "AuthorizationDocument",
+                AuthorizationDocument(
+                    network: "", primaryAccountNumber: "", expirationDate: "", cryptogram: "",
+                    electronicCommerceIndicator: "", tokenBlockA: "", tokenBlockB: "", tokenRequestorID: "")
+            ),
             ("VerificationDocument", VerificationDocument(verified: true, checks: [check])),
             ("AddMerchantRequest", AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2)),
             ("ChangeMerchantRequest", ChangeMerchantRequest(name: "", targetActiveKeyPairs: 2)),
@@ -224,7 +230,7 @@ import Yams
             let findings = try await TestServer.run(
                 "python3", ["-c", Self.judge, Self.url.path], input: Data(lines.utf8))
             let found = String(decoding: findings, as: UTF8.self).split(separator: "\n")
-            #expect(found.count == 3 && found.allSatisfy { $0.hasPrefix("HealthDocument ") }, "\(found)")
+            #expect(found.count == 4 && found.allSatisfy { $0.hasPrefix("HealthDocument ") }, "\(found)")
         }
     }
 }
