@@ -147,8 +147,8 @@ let testTargets: [Target] = [
     tests(
         "DecryptorServerTests",
         [
-            "DecryptorServer", "LocalSocket", "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI",
-            "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
+            "DecryptorServer", "MerchantTestSupport", "SandboxKit", "LocalSocket", "MerchantOperations",
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
     tests("EndToEndTests", [], resources: [.copy("Scripts")]),
