@@ -60,7 +60,10 @@ let base: [Target] = [
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
-        resources: [.embedInCode("migrations/v0001_foundation.sql"), .embedInCode("openapi.yaml")]),
+        resources: [
+            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("openapi.yaml"),
+        ]),
     .systemLibrary(
         name: "CLibCrypto", path: "Sources/CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 ]
@@ -145,8 +148,8 @@ let testTargets: [Target] = [
     tests(
         "DecryptorServerTests",
         [
-            "DecryptorServer", "LocalSocket", "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI",
-            "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
+            "DecryptorServer", "MerchantTestSupport", "SandboxKit", "LocalSocket", "MerchantOperations",
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
     tests("EndToEndTests", [], resources: [.copy("Scripts")]),

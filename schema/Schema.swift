@@ -5,6 +5,11 @@ package enum Schema {
         ("v0001_foundation", String(decoding: PackageResources.v0001_foundation_sql, as: UTF8.self))
     ]
 
+    /// The same of the claims' own database.
+    package static let claimsMigrations: [(name: String, sql: String)] = [
+        ("v0001_claims", String(decoding: PackageResources.v0001_claims_sql, as: UTF8.self))
+    ]
+
     /// The contract of the HTTP interface, as served at `/v1/openapi.yaml`.
     package static let openAPI: [UInt8] = PackageResources.openapi_yaml
 }

@@ -1,4 +1,3 @@
-import Crypto
 import HTTPTypes
 import MerchantCore
 import MerchantOperations
@@ -22,25 +21,10 @@ struct AdminCall: Sendable {
     ///
     /// - Parameter path: in its plainest spelling, so that spellings of one path share their keys.
     func creatingRequest(_ path: String) throws(MerchantError) -> Request {
-        let values = headers[values: .idempotencyKey]
-        guard let value = values.first else { return request }
-        guard values.count == 1, (1...255).contains(value.utf8.count),
-            value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
-        else {
-            throw MerchantError(
-                .malformed,
-                "the header Idempotency-Key has \(value.utf8.count) bytes in \(values.count) lines, expected one line of 1 to 255 printable ASCII characters"
-            )
-        }
-        let operation = "POST \(path)"
-        var hasher = SHA256()
-        hasher.update(data: Array("\(operation)\n".utf8))
-        hasher.update(data: body)
-        return Request(
+        Request(
             caller: caller, requestId: requestId,
-            idempotency: .init(
-                key: IdempotencyKey(callerUID: caller.uid, operation: operation, value: value),
-                requestDigest: Array(hasher.finalize())))
+            idempotency: try Request.Idempotency(
+                lines: headers[values: .idempotencyKey], caller: caller, operation: "POST \(path)", body: body))
     }
 
     /// The body, read strictly.

@@ -28,21 +28,19 @@ package enum Daemon {
         let clock = SystemClock()
         let startedAt = clock.now
 
+        let hadDatabase = access(settings.databasePath, F_OK) == 0
         let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
+        let claims = ClaimsFile(
+            path: settings.claimsPath, isExpected: hadDatabase, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
         let operations = MerchantOperations(
-            repository: store, custodian: custody, clock: clock, environment: settings.environment,
-            tokenRoots: try tokenRoots(settings))
+            repository: store, custodian: custody, claims: claims.ledger, clock: clock,
+            environment: settings.environment, tokenRoots: try tokenRoots(settings))
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         try await operations.recordStart(as: ourselves, version: Program.version, policy: settings.policy)
 
-        let health: @Sendable () -> HealthDocument = {
-            switch store.health {
-            case .ready: HealthDocument(live: true, ready: true, reasons: [])
-            case .failed(let error): HealthDocument(live: true, ready: false, reasons: [error.detail])
-            }
-        }
+        let health: @Sendable () -> HealthDocument = { HealthDocument(of: store, operations) }
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
             operations: operations, policy: settings.policy, health: health, answers: answers, logger: logger)
@@ -64,6 +62,7 @@ package enum Daemon {
                 "adminSocket": "\(settings.adminSocket.path)", "decryptorSocket": "\(settings.decryptorSocket.path)",
             ])
         try await group.run()
+        try claims.close()
         try store.close()
         logger.info("merchantkeyd ended")
         _ = consume lock

@@ -25,6 +25,7 @@ package struct Settings: Sendable {
     }
 
     package var databasePath: String { "\(stateDirectory)/merchantkeyd.sqlite" }
+    package var claimsPath: String { "\(stateDirectory)/claims.sqlite" }
     package var lockPath: String { "\(stateDirectory)/merchantkeyd.lock" }
 }
 

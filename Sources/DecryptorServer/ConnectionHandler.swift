@@ -26,6 +26,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let method: HTTPMethod
         let uri: String
         let form: AnswerForm
+        let idempotencyKeys: [String]
         var body: ByteBuffer
     }
 
@@ -93,7 +94,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
             // After an upgrade the codec reads no further; HTTP/1.0 would want its own word for staying open.
             isLast: !head.isKeepAlive || head.version != .http1_1 || head.method == .CONNECT
                 || head.headers.contains(name: "upgrade"))
-        arriving = Arriving(method: head.method, uri: head.uri, form: form, body: ByteBuffer())
+        arriving = Arriving(
+            method: head.method, uri: head.uri, form: form, idempotencyKeys: head.headers["idempotency-key"],
+            body: ByteBuffer())
         guard head.method == .POST else { return }
         if let length = head.headers.first(name: "content-length"), (Int(length) ?? .max) > environment.limits.bodyBytes
         {
@@ -120,7 +123,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func answer(_ request: Arriving, _ context: ChannelHandlerContext) {
         do {
-            let asked = DecryptorRequest(method: request.method, uri: request.uri, body: request.body)
+            let asked = DecryptorRequest(
+                method: request.method, uri: request.uri, idempotencyKeys: request.idempotencyKeys, body: request.body)
             switch try environment.endpoints.answer(asked, from: peer) {
             case .now(let response): enqueue(response, request.form, context)
             case .blocking(let body):

@@ -6,12 +6,15 @@ import Vocabulary
 
 /// `POST /v1/payment-tokens/decrypt`.
 struct DecryptTokenRequest: Sendable {
+    /// What the answer carries beside the payment data.
+    enum View: String, CaseIterable, Sendable {
+        case authorization
+    }
+
     let token: ApplePayToken
-    let expectations: TokenExpectations
-    let verifies: Bool
-    /// When the token arrived, where it is not now.
-    let receivedAt: Timestamp?
-    let claims: Bool
+    let terms: TokenTerms
+    let permits: [Permit]
+    let view: View?
 
     /// Unknown fields are refused but for those inside the token, where Apple adds some.
     ///
@@ -20,15 +23,28 @@ struct DecryptTokenRequest: Sendable {
         var fields = fields
         let paymentData = try fields.requiredFields("paymentData")
         let expected = try fields.requiredFields("expected")
-        verifies = try fields.bool("verify") ?? true
-        receivedAt = try Self.moment(&fields, "receivedAt")
-        claims = try fields.bool("claim") ?? false
+        let verifies = try fields.bool("verify") ?? true
+        let receivedAt = try Self.moment(&fields, "receivedAt")
+        let claims = try fields.bool("claim")
+        view = try Self.view(&fields)
         try fields.refuseUnknown()
-        expectations = try TokenExpectations(expected)
-        guard !claims || (verifies && receivedAt == nil) else {
+        guard claims != true || (verifies && receivedAt == nil) else {
             throw JSONFault("found 'claim' with 'verify' false or a 'receivedAt', which never claim, expected it alone")
         }
+        permits = [.decrypt] + (verifies ? [] : [.decryptUnverified]) + (receivedAt == nil ? [] : [.judgeAtOtherTime])
+        terms = TokenTerms(
+            expectations: try TokenExpectations(expected),
+            verification: !verifies ? .declined : receivedAt.map { .at($0) } ?? .now(claims: claims ?? true))
         token = try ApplePayToken(paymentData)
+    }
+
+    private static func view(_ fields: inout JSONFields) throws(JSONFault) -> View? {
+        guard let text = try fields.string("view") else { return nil }
+        guard let view = View(rawValue: text) else {
+            throw JSONFault(
+                "'view' is none there is, expected \(View.allCases.map { "'\($0)'" }.joined(separator: ", "))")
+        }
+        return view
     }
 
     static func moment(_ fields: inout JSONFields, _ name: String) throws(JSONFault) -> Timestamp? {
@@ -69,8 +85,11 @@ extension TokenExpectations {
             throw JSONFault("'expected.currencyCode' is not ISO 4217 numeric, expected three digits")
         }
         self.init(
-            merchant: merchant, currencyCode: currencyCode, transactionAmount: transactionAmount,
-            applicationData: applicationData)
+            merchant: merchant,
+            transaction: ExpectedTransaction(
+                currencyCode: currencyCode,
+                transactionAmount: transactionAmount.map { TransactionAmount(text: $0, isString: true) },
+                applicationData: applicationData))
     }
 
     private static func merchant(_ fields: inout JSONFields) throws(JSONFault) -> ExpectedMerchant {

@@ -93,7 +93,7 @@ extension Endpoints {
     }
 
     /// Reads the store, and keeps the answer unless the key changed meanwhile.
-    private func read(_ hash: PublicKeyHash) throws -> AnswerCache.Answer {
+    func read(_ hash: PublicKeyHash) throws -> AnswerCache.Answer {
         let ticket = answers.ticket(for: hash)
         let now = operations.clock.now
         let key = try operations.resolveNow(hash)

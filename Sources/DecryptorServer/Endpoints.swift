@@ -8,6 +8,8 @@ import WireAPI
 struct DecryptorRequest: Sendable {
     let method: HTTPMethod
     let uri: String
+    /// The header `Idempotency-Key`, line by line.
+    let idempotencyKeys: [String]
     let body: ByteBuffer
 }
 
@@ -40,7 +42,7 @@ struct Endpoints: Sendable {
                 ? try exportPrivateKey(target, method: request.method, peer) : try resolve(target, peer)
         case .symmetricKey: return try symmetricKey(target, request.body, peer)
         case .verifyToken: return verifyToken(request.body, peer)
-        case .decryptToken: return decryptToken(request.body, peer)
+        case .decryptToken: return decryptToken(request, peer)
         case .health: return .now(healthResponse())
         }
     }

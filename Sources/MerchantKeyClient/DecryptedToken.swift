@@ -42,6 +42,8 @@ package struct DecryptedTokenDocument: Decodable, Sendable {
     package let verification: VerificationDocument?
     package let publicKeyHash: String
     package let merchantIdentifier: String
+    /// Where it was asked for, and the payment has such fields.
+    package let authorization: AuthorizationDocument?
 
     package func plaintextBytes() throws(ClientError) -> [UInt8] {
         guard let bytes = Data(base64Encoded: plaintext) else {

@@ -67,13 +67,18 @@ package struct DecryptTerms: Encodable, Sendable {
     package let verify: Bool?
     /// RFC 3339.
     package let receivedAt: String?
-    package let claim: Bool?
+    /// The daemon claims a token unless it is told not to.
+    package let claim: Bool
+    package let view: String?
 
-    package init(expected: PaymentExpectation, verify: Bool?, receivedAt: String?, claim: Bool?) {
+    package init(
+        expected: PaymentExpectation, verify: Bool?, receivedAt: String?, claim: Bool, view: String? = nil
+    ) {
         self.expected = expected
         self.verify = verify
         self.receivedAt = receivedAt
         self.claim = claim
+        self.view = view
     }
 }
 

@@ -52,17 +52,6 @@ extension MerchantOperations {
         return try custodian.exportPrivateKey(hash)
     }
 
-    /// Records a use by a decryptor that must be accountable, before its answer leaves.
-    package func record(
-        _ deed: AuditEntry.Deed, merchant: MerchantIdentifier, key: PublicKeyHash, reason: String?,
-        for request: Request
-    ) async throws {
-        let now = clock.now
-        try await repository.write { transaction in
-            try transaction.append(request.entry(deed, at: now, merchant: merchant, key: key, reason: reason))
-        }
-    }
-
     /// Records at start that the daemon runs, and what the callers' permits are if they are not as they were.
     package func recordStart(as caller: Caller, version: String, policy: CallerPolicy) async throws {
         let now = clock.now

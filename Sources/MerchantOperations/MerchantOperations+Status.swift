@@ -12,7 +12,7 @@ package struct StatusFinding: Hashable, Sendable {
     }
 
     package enum Code: String, Sendable, CaseIterable {
-        case belowTarget, certificateEnding, certificateEnded
+        case belowTarget, certificateEnding, certificateEnded, claimsRefused, clockWrong
     }
 
     package let severity: Severity
@@ -40,8 +40,10 @@ extension MerchantOperations {
     package func status() async throws -> Status {
         let now = clock.now
         let environment = environment
+        let ofDaemon = healthFindings()
         return try await repository.read { reading in
-            var findings = try reading.keyPairsEnding(before: now.adding(Self.renewalWindow), limit: Self.mostFindings)
+            var findings = ofDaemon
+            findings += try reading.keyPairsEnding(before: now.adding(Self.renewalWindow), limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
             findings += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }

@@ -1,3 +1,4 @@
+import Crypto
 package import MerchantCore
 package import PaymentToken
 package import Vocabulary
@@ -8,18 +9,21 @@ package import Vocabulary
 package struct MerchantOperations: Sendable {
     package let repository: any MerchantRepository
     package let custodian: any KeyCustodian
+    package let claims: any ClaimLedger
     package let clock: any WallClock
     package let environment: Environment
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
+    let tokenTimes = TokenTimeWatch()
 
     /// - Parameter tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
     package init(
-        repository: any MerchantRepository, custodian: any KeyCustodian, clock: any WallClock,
-        environment: Environment, tokenRoots: [TrustRoot]? = nil
+        repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger,
+        clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil
     ) {
         self.repository = repository
         self.custodian = custodian
+        self.claims = claims
         self.clock = clock
         self.environment = environment
         verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
@@ -46,6 +50,31 @@ package struct Request: Sendable {
         package init(key: IdempotencyKey, requestDigest: [UInt8]) {
             self.key = key
             self.requestDigest = requestDigest
+        }
+
+        /// - Parameters:
+        ///   - lines: the header's values, one a line.
+        ///   - operation: method and path, the path in its plainest spelling, so that its spellings share their keys.
+        /// - Returns: nil where there is no such header.
+        /// - Throws: `malformed` for more than one line or what is no key.
+        package init?(
+            lines: [String], caller: Caller, operation: String, body: [UInt8]
+        ) throws(MerchantError) {
+            guard let value = lines.first else { return nil }
+            guard lines.count == 1, (1...255).contains(value.utf8.count),
+                value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+            else {
+                throw MerchantError(
+                    .malformed,
+                    "the header Idempotency-Key has \(value.utf8.count) bytes in \(lines.count) lines, expected one line of 1 to 255 printable ASCII characters"
+                )
+            }
+            var hasher = SHA256()
+            hasher.update(data: Array("\(operation)\n".utf8))
+            hasher.update(data: body)
+            self.init(
+                key: IdempotencyKey(callerUID: caller.uid, operation: operation, value: value),
+                requestDigest: Array(hasher.finalize()))
         }
     }
 

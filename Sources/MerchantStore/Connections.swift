@@ -1,10 +1,16 @@
 import GRDB
 import MerchantCore
 
-/// How the database's connections are set.
+/// Which of our databases a file is, told by the application_id in its header.
+enum DatabaseKind: Int32 {
+    /// "mkdy".
+    case merchants = 0x6D6B_6479
+    /// "mkcl".
+    case claims = 0x6D6B_636C
+}
+
+/// How the databases' connections are set.
 enum Connections {
-    /// "mkdy", in the file's header: tells our database from others'.
-    static let applicationID: Int32 = 0x6D6B_6479
     static let readers = 4
     static let busyMilliseconds = 5000
     /// Enough for the inner pages of every index at some 100,000 merchants; hashes are written all over them.
@@ -23,7 +29,7 @@ enum Connections {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)
         configuration.prepareDatabase { db in
-            if !db.configuration.readonly { try refuseForeign(db, path: path) }
+            if !db.configuration.readonly { try refuseForeign(db, path: path, kind: .merchants) }
             try db.execute(
                 sql: """
                     PRAGMA trusted_schema = OFF;
@@ -39,9 +45,33 @@ enum Connections {
         try pool.writeWithoutTransaction { db in
             // GRDB sets NORMAL after `prepareDatabase`; a commit would then survive a crash of ours, but no loss of power.
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(writerCacheKilobytes)")
-            try requireSettings(on: db)
+            try requireSettings(required, on: db)
         }
         return pool
+    }
+
+    /// One connection, for the claims alone. Nothing in them is secret, so what is removed need not be overwritten.
+    static func openClaims(path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "merchantkeyd.claims"
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)
+        configuration.prepareDatabase { db in
+            try refuseForeign(db, path: path, kind: .claims)
+            try db.execute(
+                sql: """
+                    PRAGMA trusted_schema = OFF;
+                    PRAGMA cell_size_check = ON;
+                    PRAGMA temp_store = MEMORY;
+                    PRAGMA journal_size_limit = \(longestIdleLog);
+                    """)
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(writerCacheKilobytes)")
+            try requireSettings(required.filter { $0.0 != "secure_delete" }, on: db)
+        }
+        return queue
     }
 
     /// What the connection that writes must be set to; `synchronous` 2 is FULL.
@@ -63,7 +93,7 @@ enum Connections {
     }
 
     /// SQLite passes over settings that it was built without.
-    private static func requireSettings(on db: Database) throws {
+    private static func requireSettings(_ required: [(String, String)], on db: Database) throws {
         let settings = try settings(of: db)
         for (name, expected) in required where settings[name] != expected {
             throw MerchantError(
@@ -72,14 +102,14 @@ enum Connections {
     }
 
     /// Asked before anything is set, so that a foreign file stays as it was.
-    private static func refuseForeign(_ db: Database, path: String) throws {
+    private static func refuseForeign(_ db: Database, path: String, kind: DatabaseKind) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        guard found != applicationID else { return }
+        guard found != kind.rawValue else { return }
         let isEmpty = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_master LIMIT 1") == nil
         guard found == 0, isEmpty else {
             throw MerchantError(
                 .storeUnavailable,
-                "'\(path)' is another program's database: its application_id is \(found), expected \(applicationID)")
+                "'\(path)' is another program's database: its application_id is \(found), expected \(kind.rawValue)")
         }
     }
 }

@@ -3,6 +3,20 @@ import MerchantCore
 
 /// The database's file before SQLite sees it: ours alone from its first moment.
 enum DatabaseFile {
+    /// Which file a name leads to.
+    struct Identity: Hashable {
+        private let device: UInt64
+        private let inode: UInt64
+
+        /// - Throws: ``MerchantError`` `storeUnavailable` where the name leads to none.
+        init(of path: String) throws(MerchantError) {
+            var found = stat()
+            guard lstat(path, &found) == 0 else { throw failure("cannot look at '\(path)'") }
+            device = UInt64(found.st_dev)
+            inode = UInt64(found.st_ino)
+        }
+    }
+
     /// Makes the file, empty and with mode 0600, or looks whether the one that is there is ours alone.
     ///
     /// SQLite gives the write-ahead log and the shared memory the mode of the database's file.

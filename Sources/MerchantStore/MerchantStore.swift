@@ -40,7 +40,7 @@ package final class MerchantStore: MerchantRepository, Sendable {
             try DatabaseFile.prepare(at: path)
             let pool = try Connections.open(path: path, trace: trace)
             try pool.writeWithoutTransaction { db in
-                try Migrations.apply(Schema.migrations, to: db, at: clock.now)
+                try Migrations.apply(Schema.migrations, to: db, kind: .merchants, at: clock.now)
             }
             return MerchantStore(path: path, pool: pool)
         }
@@ -77,13 +77,6 @@ package final class MerchantStore: MerchantRepository, Sendable {
             }
         }
     }
-}
-
-/// Whether the store takes writes.
-package enum StoreHealth: Hashable, Sendable {
-    case ready
-    /// Nothing is written until a restart; reading goes on.
-    case failed(MerchantError)
 }
 
 // MARK: - Reading and writing

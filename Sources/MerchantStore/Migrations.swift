@@ -9,7 +9,9 @@ enum Migrations {
     /// Runs what the database has not had yet, each in one transaction with its note and the file's `user_version`.
     ///
     /// - Throws: ``MerchantError`` `storeUnavailable` where the database is newer than the migrations, or was made by others.
-    static func apply(_ migrations: [(name: String, sql: String)], to db: Database, at now: Timestamp) throws {
+    static func apply(
+        _ migrations: [(name: String, sql: String)], to db: Database, kind: DatabaseKind, at now: Timestamp
+    ) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= migrations.count else {
             throw MerchantError(
@@ -20,21 +22,22 @@ enum Migrations {
         for index in 0..<version { try compare(migrations[index], version: index + 1, with: db) }
         for index in version..<migrations.count {
             try db.inTransaction(.exclusive) {
-                try run(migrations[index], version: index + 1, on: db, at: now)
+                try run(migrations[index], version: index + 1, on: db, kind: kind, at: now)
                 return .commit
             }
         }
     }
 
     private static func run(
-        _ migration: (name: String, sql: String), version: Int, on db: Database, at now: Timestamp
+        _ migration: (name: String, sql: String), version: Int, on db: Database, kind: DatabaseKind,
+        at now: Timestamp
     ) throws {
         try db.execute(sql: migration.sql)
         try db.execute(
             sql: "INSERT INTO migrations (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
             arguments: [version, migration.name, digest(of: migration.sql), now.millisecondsSince1970])
         // Pragmas take no arguments; both values are integers of ours.
-        try db.execute(sql: "PRAGMA application_id = \(Connections.applicationID)")
+        try db.execute(sql: "PRAGMA application_id = \(kind.rawValue)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 

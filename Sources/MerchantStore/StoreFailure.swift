@@ -3,6 +3,11 @@ import MerchantCore
 
 /// SQLite's errors in the domain's words.
 enum StoreFailure {
+    /// The file of an open database was removed or replaced.
+    struct Replaced: Error {
+        let path: String
+    }
+
     /// Runs `body` and translates what it throws.
     static func translating<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch { throw translated(error) }
@@ -21,6 +26,9 @@ enum StoreFailure {
         case let error as DatabaseError: MerchantError(code(of: error), detail(of: error))
         case is RowDecodingError:
             MerchantError(.storeUnavailable, "the database holds a value that cannot be read: restore a backup")
+        case let error as Replaced:
+            MerchantError(
+                .storeUnavailable, "'\(error.path)' was removed or replaced while in use, expected it left alone")
         default: error
         }
     }
@@ -29,7 +37,8 @@ enum StoreFailure {
     ///
     /// After a failed sync the kernel may call lost pages clean: a second attempt would succeed and be no proof of anything.
     static func isLasting(_ error: any Error) -> Bool {
-        switch (error as? DatabaseError)?.resultCode {
+        if error is Replaced { return true }
+        return switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_IOERR?, .SQLITE_CORRUPT?, .SQLITE_NOTADB?: true
         default: false
         }

@@ -4,128 +4,59 @@ import Synchronization
 import Vocabulary
 
 /// A caller's change on its way into the database.
-struct PendingWrite: Sendable {
+struct PendingWrite: GroupedWrite {
     /// Makes the change inside a transaction.
     ///
     /// - Returns: what answers the caller, once the transaction is on stable storage.
     let run: @Sendable (StoreTransaction) throws -> @Sendable () -> Void
-    /// Answers the caller that nothing was changed.
     let refuse: @Sendable (any Error) -> Void
 }
 
-/// Puts the changes of many callers into few transactions: a sync costs as much for one as for hundreds.
-///
-/// While one group is written and synced the next gathers. Each change has a savepoint of its own and fails alone; none is
-/// answered, not even refused, before its group's commit, because it may have seen what others of the group changed.
+/// Groups the changes of many callers. Each change has a savepoint of its own and fails alone.
 final class WriteQueue: Sendable {
     static let largestGroup = 256
     static let longestQueue = 16384
 
-    private struct State {
-        var waiting: [PendingWrite] = []
-        /// Whether a group is being written or will be.
-        var isBusy = false
-        var observers: [any KeyChangeObserver] = []
-        /// Why nothing new is taken.
-        var refusal: MerchantError?
-        /// Why nothing that waits is written either.
-        var failure: MerchantError?
+    /// Those who are told of changed key pairs, in a box that the groups share.
+    private final class Observers: Sendable {
+        let list = Mutex<[any KeyChangeObserver]>([])
     }
 
-    private let pool: DatabasePool
-    private let state = Mutex(State())
+    private let groups: WriteGroups<PendingWrite>
+    private let observers: Observers
 
-    init(pool: DatabasePool) { self.pool = pool }
-
-    func setObservers(_ observers: [any KeyChangeObserver]) { state.withLock { $0.observers = observers } }
-
-    var health: StoreHealth {
-        state.withLock { state in (state.failure ?? state.refusal).map { .failed($0) } ?? .ready }
-    }
-
-    func add(_ write: PendingWrite) {
-        let (refusal, begins) = state.withLock { state -> (MerchantError?, Bool) in
-            if let refusal = state.failure ?? state.refusal { return (refusal, false) }
-            guard state.waiting.count < Self.longestQueue else {
-                return (MerchantError(.overloaded, "\(Self.longestQueue) changes wait to be stored: try again"), false)
-            }
-            state.waiting.append(write)
-            defer { state.isBusy = true }
-            return (nil, !state.isBusy)
-        }
-        if let refusal { write.refuse(refusal) }
-        if begins { scheduleNextGroup() }
-    }
-
-    /// - Throws: why nothing is taken any more.
-    func requireReady() throws {
-        if let refusal = state.withLock({ $0.failure ?? $0.refusal }) { throw refusal }
-    }
-
-    /// Commits one change alone, on the calling thread.
-    func writeNow(_ body: (Database) throws -> Void) throws {
-        try requireReady()
-        do {
-            try pool.writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
-                    try body(db)
-                    return .commit
+    init(pool: DatabasePool) {
+        let observers = Observers()
+        self.observers = observers
+        groups = WriteGroups(writer: pool, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue) {
+            group, db in
+            var answers: [@Sendable () -> Void] = []
+            var changed: Set<PublicKeyHash> = []
+            for write in group { answers.append(try Self.attempt(write, on: db, changing: &changed)) }
+            return {
+                if !changed.isEmpty {
+                    let hashes = Array(changed)
+                    for observer in observers.list.withLock({ $0 }) { observer.keysChanged(hashes) }
                 }
+                for answer in answers { answer() }
             }
-        } catch { throw judged(error) }
-    }
-
-    /// Writes what waits, takes nothing new, and returns when it is done.
-    func finish() {
-        state.withLock { $0.refusal = $0.refusal ?? MerchantError(.storeUnavailable, "the store is closed") }
-        repeat { pool.writeWithoutTransaction { _ in } } while state.withLock { $0.isBusy }
-    }
-}
-
-// MARK: - On the connection that writes
-
-extension WriteQueue {
-    private func scheduleNextGroup() {
-        pool.asyncWriteWithoutTransaction { db in
-            let (group, failure) = self.state.withLock { state in
-                let group = Array(state.waiting.prefix(Self.largestGroup))
-                state.waiting.removeFirst(group.count)
-                return (group, state.failure)
-            }
-            if let failure { group.forEach { $0.refuse(failure) } } else { self.commit(group, on: db) }
-            let continues = self.state.withLock { state in
-                state.isBusy = !state.waiting.isEmpty
-                return state.isBusy
-            }
-            if continues { self.scheduleNextGroup() }
         }
     }
 
-    private func commit(_ group: [PendingWrite], on db: Database) {
-        var answers: [@Sendable () -> Void] = []
-        var changed: Set<PublicKeyHash> = []
-        do {
-            try db.inTransaction(.immediate) {
-                for write in group { answers.append(try attempt(write, on: db, changing: &changed)) }
-                return .commit
-            }
-        } catch {
-            let error = judged(error)
-            for write in group { write.refuse(error) }
-            return
-        }
-        if !changed.isEmpty {
-            let hashes = Array(changed)
-            for observer in state.withLock({ $0.observers }) { observer.keysChanged(hashes) }
-        }
-        for answer in answers { answer() }
-    }
+    func setObservers(_ observers: [any KeyChangeObserver]) { self.observers.list.withLock { $0 = observers } }
+
+    var health: StoreHealth { groups.health }
+    func add(_ write: PendingWrite) { groups.add(write) }
+    func requireReady() throws { try groups.requireReady() }
+    func writeNow(_ body: (Database) throws -> Void) throws { try groups.writeNow(body) }
+    func finish() { groups.finish() }
+    func judged(_ error: any Error) -> any Error { groups.judged(error) }
 
     /// Makes one change; a change that fails is undone alone.
     ///
     /// - Returns: what answers its caller.
     /// - Throws: where the whole group is lost.
-    private func attempt(
+    private static func attempt(
         _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>
     ) throws -> @Sendable () -> Void {
         let transaction = StoreTransaction(db: db)
@@ -142,17 +73,5 @@ extension WriteQueue {
             let error = StoreFailure.translated(error)
             return { write.refuse(error) }
         }
-    }
-
-    /// Translates what lost a transaction or a checkpoint, and takes no more where the storage itself failed.
-    func judged(_ error: any Error) -> any Error {
-        let translated = StoreFailure.translated(error)
-        if StoreFailure.isLasting(error), let translated = translated as? MerchantError {
-            let failure = MerchantError(
-                translated.code, "\(translated.detail); nothing is written until the daemon is restarted")
-            state.withLock { $0.failure = $0.failure ?? failure }
-            return failure
-        }
-        return translated
     }
 }

@@ -55,11 +55,14 @@ package struct HealthDocument: Codable, Hashable, Sendable {
     package let ready: Bool
     /// Why not ready; empty where ready.
     package let reasons: [String]
+    /// What is wrong with the daemon itself, ready or not; absent where nothing is.
+    package let findings: [StatusDocument.Finding]?
 
-    package init(live: Bool, ready: Bool, reasons: [String]) {
+    package init(live: Bool, ready: Bool, reasons: [String], findings: [StatusDocument.Finding]? = nil) {
         self.live = live
         self.ready = ready
         self.reasons = reasons
+        self.findings = findings
     }
 }
 

@@ -37,7 +37,8 @@ struct TokenCommandTests {
             let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
             #expect(body["expected"] as? [String: String] == ["merchantIdentifier": "any"])
             #expect(body["verify"] as? Bool == false)
-            #expect(body.count == 3)
+            #expect(body["claim"] as? Bool == false, "a daemon claims unless it is told not to")
+            #expect(body.count == 4)
         }
     }
 
@@ -56,7 +57,8 @@ struct TokenCommandTests {
             let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
             #expect(body["expected"] as? [String: String] == ["merchantIdentifier": "merchant.a"])
             #expect(body["receivedAt"] as? String == "2026-11-21T03:53:15Z")
-            #expect(body.count == 3)
+            #expect(body["claim"] as? Bool == false, "a daemon claims unless it is told not to")
+            #expect(body.count == 4)
         }
     }
 

@@ -117,7 +117,7 @@ import Yams
                     version: "", environment: "", time: "", startedAt: "", merchants: 0, merchantsBelowTarget: 0,
                     keyPairs: [:], certificates: 0, auditRecords: 0, findings: [finding])
             ),
-            ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [])),
+            ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [], findings: [finding])),
             (
                 "AuditRecordDocument",
                 AuditRecordDocument(
@@ -132,6 +132,12 @@ import Yams
                     certificate: "", notBefore: "", notAfter: "", privateKey: "")
             ),
             ("SymmetricKeyDocument", SymmetricKeyDocument(symmetricKey: "")),
+            (
+                "AuthorizationDocument",
+                AuthorizationDocument(
+                    network: "", primaryAccountNumber: "", expirationDate: "", cryptogram: "",
+                    electronicCommerceIndicator: "", tokenBlockA: "", tokenBlockB: "", tokenRequestorID: "")
+            ),
             ("VerificationDocument", VerificationDocument(verified: true, checks: [check])),
             ("AddMerchantRequest", AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2)),
             ("ChangeMerchantRequest", ChangeMerchantRequest(name: "", targetActiveKeyPairs: 2)),

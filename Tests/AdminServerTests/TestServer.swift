@@ -49,8 +49,8 @@ struct TestServer: Sendable {
         let server = AdminServer(
             socketPath: test.socket, socketMode: mode,
             operations: MerchantOperations(
-                repository: test.repository, custodian: FakeCustodian(clock: clock), clock: clock,
-                environment: .sandbox), policy: policy,
+                repository: test.repository, custodian: FakeCustodian(clock: clock),
+                claims: MemoryClaimLedger(), clock: clock, environment: .sandbox), policy: policy,
             health: { HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the clock jumped"]) },
             version: "1.2.3", startedAt: clock.now, openAPI: openAPI, logger: test.log.logger)
         let group = ServiceGroup(
@@ -81,7 +81,8 @@ struct TestServer: Sendable {
 
     func stock() async throws -> Stock {
         let operations = MerchantOperations(
-            repository: repository, custodian: FakeCustodian(clock: clock), clock: clock, environment: .sandbox)
+            repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
+            clock: clock, environment: .sandbox)
         let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "stock")
         var stock = Stock(key: PublicKeyHash(of: []), otherKey: PublicKeyHash(of: []))
         for merchant in [stock.merchant, stock.other] {

@@ -14,6 +14,8 @@ final class FakeStore: MerchantRepository {
     struct NotNeeded: Error {}
 
     let state = Mutex(State())
+    /// Thrown by every write while it is set.
+    let failure = Mutex<MerchantError?>(nil)
     /// How often a key pair was read.
     let reads = Atomic<Int>(0)
     /// Passed by every read on its way out, with what it saw.
@@ -51,6 +53,7 @@ final class FakeStore: MerchantRepository {
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
     ) async throws -> Result {
+        if let error = failure.withLock({ $0 }) { throw error }
         let (result, changed, observers) = try state.withLock { state in
             let transaction = FakeTransaction(state)
             let result = try body(transaction)

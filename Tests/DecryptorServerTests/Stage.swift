@@ -4,8 +4,10 @@ import Glibc
 import Logging
 import MerchantCore
 import MerchantOperations
+import MerchantTestSupport
 import NIOPosix
 import PaymentToken
+import SandboxKit
 import ServiceLifecycle
 import Synchronization
 import Vocabulary
@@ -18,7 +20,14 @@ final class Stage: Sendable {
     static let merchant = identifier("merchant.com.example.shop")
     static let otherMerchant = identifier("merchant.com.example.other")
 
+    /// Signs tokens as Apple would.
+    static let apple: SandboxAuthority = {
+        do { return try SandboxAuthority(createdAt: HandClock().now) } catch { preconditionFailure("\(error)") }
+    }()
+
     let store = FakeStore()
+    let claims = MemoryClaimLedger()
+    let operations: MerchantOperations
     let custodian = FakeCustodian()
     let clock = HandClock()
     let answers = AnswerCache()
@@ -40,6 +49,11 @@ final class Stage: Sendable {
         precondition(made, "a temporary directory can be made")
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         socketPath = directory + "/decryptor.sock"
+        let roots: [TrustRoot]
+        do { roots = try TrustRoot.reading(pem: Self.apple.rootCertificate) } catch { preconditionFailure("\(error)") }
+        operations = MerchantOperations(
+            repository: store, custodian: custodian, claims: claims, clock: clock, environment: .sandbox,
+            tokenRoots: roots)
         store.state.withLock { $0.observers = [answers] }
     }
 
@@ -64,9 +78,7 @@ final class Stage: Sendable {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = DecryptorServer(
             socketPath: socketPath, socketMode: 0o660,
-            operations: MerchantOperations(
-                repository: store, custodian: custodian, clock: clock, environment: .sandbox),
-            policy: policy,
+            operations: operations, policy: policy,
             health: { [self] in
                 let ready = isReady.withLock { $0 }
                 return HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the store does not answer"])
@@ -127,16 +139,18 @@ final class Stage: Sendable {
     }
 }
 
-/// An EC_v1 token encrypted to a key here; its signature is noise.
+/// An EC_v1 token encrypted to a key here; its signature is noise unless a time of signing is given.
 struct MintedToken {
     static let plaintext =
         #"{"applicationPrimaryAccountNumber":"4817499130210000","applicationExpirationDate":"281231","currencyCode":"840","transactionAmount":1099,"deviceManufacturerIdentifier":"040010030273","paymentDataType":"3DSecure","paymentData":{"onlinePaymentCryptogram":"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}, "later": [1.0, 2]}"#
 
-    let paymentData: String
+    var paymentData: String
 
+    /// - Parameter payment: tells one transactionId from another.
     init(
         to key: P256.KeyAgreement.PublicKey, of merchant: MerchantIdentifier = Stage.merchant,
-        plaintext: String = Self.plaintext, applicationData: String? = nil
+        plaintext: String = Self.plaintext, applicationData: String? = nil, payment: UInt8 = 0xab,
+        signedAt: Timestamp? = nil
     ) throws {
         let ephemeral = P256.KeyAgreement.PrivateKey()
         let symmetricKey = try SymmetricKeyDerivation.symmetricKey(
@@ -144,11 +158,19 @@ struct MintedToken {
         let box = try AES.GCM.seal(
             Data(plaintext.utf8), using: symmetricKey, nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)))
         let hash = PublicKeyHash(of: key.derRepresentation)
-        let application = applicationData.map {
-            #","applicationData":"\#(Hex.encode(SHA256.hash(data: Data($0.utf8))))""#
-        }
+        let ephemeralKey = ephemeral.publicKey.derRepresentation
+        let data = box.ciphertext + box.tag
+        let transactionId = [UInt8](repeating: payment, count: 32)
+        let applicationHash = applicationData.map { Array(SHA256.hash(data: Data($0.utf8))) }
+        let application = applicationHash.map { #","applicationData":"\#(Hex.encode($0))""# }
+        let signature =
+            try signedAt.map {
+                try Stage.apple.signature(
+                    over: Array(ephemeralKey) + Array(data) + transactionId + (applicationHash ?? []),
+                    algorithm: .ecV1, signingTime: $0)
+            } ?? [UInt8](repeating: 7, count: 80)
         paymentData =
-            #"{"version":"EC_v1","data":"\#((box.ciphertext + box.tag).base64EncodedString())","signature":"\#(Data(repeating: 7, count: 80).base64EncodedString())","header":{"ephemeralPublicKey":"\#(ephemeral.publicKey.derRepresentation.base64EncodedString())","publicKeyHash":"\#(hash.base64)","transactionId":"\#(String(repeating: "ab", count: 32))"\#(application ?? "")},"appleMayAdd":1}"#
+            #"{"version":"EC_v1","data":"\#(data.base64EncodedString())","signature":"\#(Data(signature).base64EncodedString())","header":{"ephemeralPublicKey":"\#(ephemeralKey.base64EncodedString())","publicKeyHash":"\#(hash.base64)","transactionId":"\#(Hex.encode(transactionId))"\#(application ?? "")},"appleMayAdd":1}"#
     }
 
     func request(expected: String = #"{"merchantIdentifier":"any"}"#, _ more: String = #","verify":false"#) -> String {

@@ -103,7 +103,7 @@ struct TokenTests {
             #expect(
                 decrypted.verification.checks.map { "\($0.check) \($0.outcome)" } == [
                     "signature notChecked", "merchantIdentifier passed", "currencyCode passed",
-                    "transactionAmount passed", "applicationData passed",
+                    "transactionAmount passed", "applicationData passed", "replay notChecked",
                 ])
             #expect(stage.store.audit.map(\.deed) == [.tokenDecryptedUnverified])
             #expect(stage.store.audit.first?.requestId == reply.fields["x-request-id"])
@@ -152,17 +152,6 @@ struct TokenTests {
         }
     }
 
-    @Test("A claim is refused as not yet available, rather than forgotten")
-    func claim() async throws {
-        stage.addKey(key: key)
-        let token = try MintedToken(to: key.publicKey)
-        try await stage.serve { _ in
-            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", token.request(#","claim":true"#))
-            #expect(reply.status == 501)
-            #expect(reply.text.contains("notYetAvailable"))
-        }
-    }
-
     @Test(
         "A decrypt that does not read is 400 and what is wrong is named",
         arguments: [
@@ -178,6 +167,8 @@ struct TokenTests {
             (#"{"paymentData":{},"expected":{"merchantIdentifier":"any","applicationData":"?"}}"#, "applicationData"),
             (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"receivedAt":"now"}"#, "receivedAt"),
             (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"verify":false,"claim":true}"#, "claim"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"claim":1}"#, "'claim'"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"view":"all"}"#, "'authorization'"),
         ])
     func malformedDecrypt(body: String, word: String) async throws {
         try await stage.serve { _ in

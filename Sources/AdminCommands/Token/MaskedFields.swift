@@ -28,7 +28,11 @@ package struct MaskedFields: Sendable {
     private static let shown: Set<String> = [
         "applicationExpirationDate", "currencyCode", "transactionAmount", "deviceManufacturerIdentifier",
         "paymentDataType", "eciIndicator", "merchantIdentifier", "merchantTokenIdentifier",
+        // Of the view of an authorization message.
+        "network", "expirationDate", "electronicCommerceIndicator", "tokenRequestorID",
     ]
+
+    private static let accountNumbers: Set<String> = ["applicationPrimaryAccountNumber", "primaryAccountNumber"]
 
     private static func rows(_ value: JSONValue, path: String, name: String) -> [Row] {
         switch value {
@@ -45,7 +49,7 @@ package struct MaskedFields: Sendable {
 
     private static func masked(_ text: String, _ name: String) -> String {
         if shown.contains(name) { return text }
-        if name == "applicationPrimaryAccountNumber" { return accountNumber(text) }
+        if accountNumbers.contains(name) { return accountNumber(text) }
         return "(masked, \(text.count) characters)"
     }
 

@@ -4,6 +4,11 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
+/// How the payment data is shown, if not as Apple names it.
+enum TokenView: String, CaseIterable, ExpressibleByArgument {
+    case authorization
+}
+
 struct TokenDecrypt: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt", abstract: "Verify and decrypt a payment token.",
@@ -28,7 +33,10 @@ struct TokenDecrypt: AsyncParsableCommand {
     @Flag(help: "Decrypt without verifying.")
     var unverified = false
 
-    @Flag(help: "Print the plaintext byte for byte, and nothing else.")
+    @Option(help: "Show the payment data under the names of an authorization message: authorization.")
+    var view: TokenView?
+
+    @Flag(help: "Print the plaintext byte for byte, or the whole view as JSON, and nothing else.")
     var raw = false
 
     @Flag(help: "Take the payment: no other call decrypts this token again.")
@@ -48,14 +56,26 @@ struct TokenDecrypt: AsyncParsableCommand {
         let token = try TokenFile.read(file)
         let terms = DecryptTerms(
             expected: PaymentExpectation(merchant: merchant.map { .named($0.rawValue) } ?? .any),
-            verify: unverified ? false : nil, receivedAt: at?.rfc3339, claim: claim ? true : nil)
+            verify: unverified ? false : nil, receivedAt: at?.rfc3339, claim: claim, view: view?.rawValue)
         try await decryptor.withDecryptor(global) { client in
             let answer = try await client.decrypt(token.json, terms)
-            let plaintext = try answer.document.plaintextBytes()
-            if raw { return global.printer.raw(Data(plaintext)) }
-            let fields = try MaskedFields(plaintext: plaintext)
+            let shown = try shownBytes(answer.document)
+            if raw { return global.printer.raw(Data(shown)) }
+            let fields = try MaskedFields(plaintext: shown)
             try global.printer.show(answer.json) { Self.blocks(answer.document, fields) }
         }
+    }
+
+    /// The plaintext, or the view that was asked for.
+    private func shownBytes(_ document: DecryptedTokenDocument) throws -> [UInt8] {
+        guard view != nil else { return try document.plaintextBytes() }
+        guard let authorization = document.authorization else {
+            throw CommandFailure(
+                .refused, "the payment has no fields for an authorization message: it is not of type 3DSecure")
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(authorization))
     }
 
     private static func blocks(_ document: DecryptedTokenDocument, _ fields: MaskedFields) -> [Block] {

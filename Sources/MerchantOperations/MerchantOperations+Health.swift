@@ -1,0 +1,30 @@
+import MerchantCore
+import Vocabulary
+
+extension MerchantOperations {
+    /// What is wrong with the daemon itself at this moment, worst first. Quick, and waits for nothing.
+    package func healthFindings() -> [StatusFinding] {
+        var findings: [StatusFinding] = []
+        func critical(_ code: StatusFinding.Code, _ detail: String) {
+            findings.append(
+                StatusFinding(
+                    severity: .critical, code: code, detail: detail, merchantIdentifier: nil, publicKeyHash: nil))
+        }
+        switch claims.health {
+        case .ready: break
+        case .failing(let error), .failed(let error):
+            critical(.claimsRefused, "payment tokens cannot be claimed: \(error.detail)")
+        }
+        if let anomaly = tokenTimes.anomaly(at: clock.now) { critical(.clockWrong, anomaly.words) }
+        return findings
+    }
+}
+
+extension TokenTimeWatch.Anomaly {
+    fileprivate var words: String {
+        let seconds = medianOffset.components.seconds
+        let side = seconds < 0 ? "ahead of" : "behind"
+        return
+            "\(refused) of the last \(genuine) genuine tokens were refused for their signing time, by the median \(abs(seconds)) seconds: the machine's clock seems to be \(side) Apple's, set it right"
+    }
+}

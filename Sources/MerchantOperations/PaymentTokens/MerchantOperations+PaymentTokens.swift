@@ -1,0 +1,152 @@
+import Crypto
+import MerchantCore
+package import PaymentToken
+import Secrets
+package import Vocabulary
+
+extension MerchantOperations {
+    /// Checks a token's signature, chain, environment and time. Needs no key, decrypts and claims nothing.
+    ///
+    /// - Parameter receivedAt: nil for now.
+    package func verify(_ token: ApplePayToken, receivedAt: Timestamp? = nil) -> TokenVerification {
+        if let receivedAt { return verifier.verify(token, receivedAt: receivedAt) }
+        let now = clock.now
+        let verification = verifier.verify(token, receivedAt: now)
+        tokenTimes.record(token.transactionId, verification, receivedAt: now)
+        return verification
+    }
+
+    /// Opens a token: verifies it, decrypts it with the key it names, holds it against what was expected, records what
+    /// must be accountable, and claims it last, so that a token refused for any reason claims nothing.
+    ///
+    /// The plaintext is returned only once record and claim are on stable storage; it is never stored.
+    ///
+    /// - Parameter key: what the token's publicKeyHash resolved to; the caller's permits for its merchant were checked.
+    /// - Throws: `tokenNotVerified`, naming every check that did not pass; `tokenMerchantMismatch`, before anything is
+    ///   decrypted; `tokenKeyMismatch`; `decryptionFailed`; `tokenMalformed`; `tokenMismatch`, naming both values;
+    ///   `tokenAlreadyClaimed`; `idempotencyKeyReused`; `storeUnavailable`.
+    package func open(
+        _ token: ApplePayToken, with key: TokenKey, on terms: TokenTerms, for request: Request
+    ) async throws -> OpenedToken {
+        let verification = try await verified(token, terms, for: request)
+        try terms.expectations.requireMerchant(key.merchantIdentifier)
+        guard token.algorithm == key.algorithm else {
+            throw MerchantError(
+                .tokenKeyMismatch,
+                "the token is \(token.algorithm.rawValue), its key \(key.publicKeyHash) is \(key.algorithm.rawValue)")
+        }
+        let plaintext = try plaintext(of: token, with: key.publicKeyHash)
+        // Here a verified token is proven to be made by Apple for this very key: a proof of the key's use.
+        let data: PaymentData
+        do { data = try plaintext.paymentData() } catch { throw MerchantError(.tokenMalformed, error.detail) }
+        var checks = try terms.expectations.judge(token, data)
+        try await recordAccountable(token, key, terms, for: request)
+        checks.append(try await claim(token, terms, for: request))
+        return OpenedToken(
+            plaintext: plaintext, paymentData: data, key: key, verification: verification, checks: checks)
+    }
+
+    private func plaintext(of token: ApplePayToken, with hash: PublicKeyHash) throws -> DecryptedPaymentData {
+        let material: SymmetricKeyMaterial =
+            switch token.keyMaterial {
+            case .ephemeralPublicKey(let key): .ephemeralPublicKey(key.derRepresentation)
+            case .wrappedKey(let key): .wrappedKey(key.bytes)
+            }
+        let secret = try custodian.symmetricKey(hash, from: material)
+        let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
+        do {
+            return try token.decrypt(with: key)
+        } catch {
+            throw MerchantError(.decryptionFailed, error.detail)
+        }
+    }
+
+    /// - Returns: nil where verification was declined.
+    private func verified(
+        _ token: ApplePayToken, _ terms: TokenTerms, for request: Request
+    ) async throws -> TokenVerification? {
+        let verification: TokenVerification
+        switch terms.verification {
+        case .declined: return nil
+        case .at(let moment): verification = verify(token, receivedAt: moment)
+        case .now(claims: false): verification = verify(token)
+        case .now(claims: true): verification = try await verifiedAtClaim(token, verify(token), for: request)
+        }
+        guard verification.isVerified else {
+            let refusals = verification.refusals.map { "\($0.name.rawValue): \($0.finding)" }
+            throw MerchantError(.tokenNotVerified, refusals.joined(separator: "; "))
+        }
+        return verification
+    }
+
+    /// A repeat of a request that won its claim is judged at the time of that claim: a client that lost the answer may ask
+    /// for it again later than a new token may come.
+    private func verifiedAtClaim(
+        _ token: ApplePayToken, _ verification: TokenVerification, for request: Request
+    ) async throws -> TokenVerification {
+        guard verification.failsInTimeAlone, request.idempotency != nil else { return verification }
+        let claim = try TokenClaim(of: token, at: clock.now, for: request)
+        guard let earlier = try await claims.claim(of: claim.transactionId), earlier.isRepeated(by: claim) else {
+            return verification
+        }
+        return verifier.verify(token, receivedAt: earlier.at)
+    }
+
+    private func recordAccountable(
+        _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request
+    ) async throws {
+        var deeds: [(AuditEntry.Deed, String)] = []
+        let named = "transactionId \(token.transactionId.hex)"
+        switch terms.verification {
+        case .now: break
+        case .at(let moment): deeds.append((.tokenJudgedAtOtherTime, "\(named), judged at \(moment)"))
+        case .declined: deeds.append((.tokenDecryptedUnverified, named))
+        }
+        if case .any = terms.expectations.merchant { deeds.append((.tokenDecryptedForAnyMerchant, named)) }
+        guard !deeds.isEmpty else { return }
+        let entries = deeds.map { deed, reason in
+            request.entry(
+                deed, at: clock.now, merchant: key.merchantIdentifier, key: key.publicKeyHash, reason: reason)
+        }
+        try await repository.write { transaction in
+            for entry in entries { try transaction.append(entry) }
+        }
+    }
+
+    /// - Returns: the check of the replay.
+    private func claim(
+        _ token: ApplePayToken, _ terms: TokenTerms, for request: Request
+    ) async throws -> ExpectationCheck {
+        func check(_ outcome: ExpectationCheck.Outcome, _ finding: String) -> ExpectationCheck {
+            ExpectationCheck(name: "replay", outcome: outcome, finding: finding)
+        }
+        guard case .now(claims: true) = terms.verification else {
+            return check(.notChecked, "not claimed: the token can be opened again")
+        }
+        let claim = try TokenClaim(of: token, at: clock.now, for: request)
+        switch try await claims.claim(claim) {
+        case .won: return check(.passed, "claimed: no other request opens the token as a payment")
+        case .repeated(let moment):
+            return check(.passed, "claimed at \(moment) by an earlier attempt of this request")
+        }
+    }
+}
+
+extension TokenVerification {
+    /// Whether the token is genuine, and its time alone is not right.
+    var failsInTimeAlone: Bool { refusals.map(\.name) == [.signingTime] }
+}
+
+extension TokenClaim {
+    fileprivate init(of token: ApplePayToken, at moment: Timestamp, for request: Request) throws(MerchantError) {
+        var attempt: Attempt?
+        if let idempotency = request.idempotency {
+            guard let key = Words256(bytes: Array(SHA256.hash(data: Array(idempotency.key.value.utf8)))),
+                let digest = Words256(bytes: idempotency.requestDigest)
+            else { throw MerchantError(.internalError, "a request's digest is not a SHA-256 value") }
+            attempt = Attempt(keyDigest: key, requestDigest: digest)
+        }
+        self.init(
+            transactionId: token.transactionId.words, callerUID: request.caller.uid, at: moment, attempt: attempt)
+    }
+}

@@ -1,0 +1,78 @@
+import MerchantCore
+package import PaymentToken
+package import Vocabulary
+
+/// What a decryptor expects of a token before its plaintext may leave.
+package struct TokenExpectations: Sendable {
+    package enum ExpectedMerchant: Sendable {
+        /// An audited choice: the token's own key says whose it is.
+        case any
+        case only(MerchantIdentifier)
+    }
+
+    package let merchant: ExpectedMerchant
+    package let transaction: ExpectedTransaction
+
+    package init(merchant: ExpectedMerchant, transaction: ExpectedTransaction) {
+        self.merchant = merchant
+        self.transaction = transaction
+    }
+}
+
+/// One check that a decryption made on what it found, or why it made none.
+package struct ExpectationCheck: Sendable {
+    package enum Outcome: String, Sendable { case passed, failed, notChecked }
+
+    package let name: String
+    package let outcome: Outcome
+    package let finding: String
+}
+
+extension TokenExpectations {
+    /// - Throws: `tokenMerchantMismatch`, naming both.
+    func requireMerchant(_ found: MerchantIdentifier) throws(MerchantError) {
+        guard case .only(let expected) = merchant, expected != found else { return }
+        throw MerchantError(
+            .tokenMerchantMismatch, "the token is encrypted to a key of \(found), expected one of \(expected)")
+    }
+
+    /// Holds a token's content against what was expected.
+    ///
+    /// - Throws: `tokenMismatch` for the first value that differs, naming both.
+    func judge(_ token: ApplePayToken, _ data: PaymentData) throws(MerchantError) -> [ExpectationCheck] {
+        var checks = [merchantCheck]
+        for check in transaction.compare(with: token, data) {
+            let check = ExpectationCheck(check)
+            if check.outcome == .failed { throw MerchantError(.tokenMismatch, "\(check.name): \(check.finding)") }
+            checks.append(check)
+        }
+        return checks
+    }
+
+    /// The merchant itself was required before anything was decrypted.
+    private var merchantCheck: ExpectationCheck {
+        switch merchant {
+        case .any:
+            ExpectationCheck(name: "merchantIdentifier", outcome: .notChecked, finding: "any merchant was expected")
+        case .only(let merchant):
+            ExpectationCheck(name: "merchantIdentifier", outcome: .passed, finding: "the key belongs to \(merchant)")
+        }
+    }
+}
+
+extension ExpectationCheck {
+    fileprivate init(_ check: TransactionCheck) {
+        name = check.name.rawValue
+        switch check.outcome {
+        case .passed:
+            outcome = .passed
+            finding = "as expected"
+        case .notChecked:
+            outcome = .notChecked
+            finding = "nothing was expected"
+        case .failed:
+            outcome = .failed
+            finding = "found \(check.found?.exposed ?? "none"), expected \(check.expected?.exposed ?? "none")"
+        }
+    }
+}

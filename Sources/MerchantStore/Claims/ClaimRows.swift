@@ -1,0 +1,82 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+/// The table of claims.
+enum ClaimRows {
+    /// Enters a claim unless its payment was claimed, or its attempt's key used, before.
+    ///
+    /// - Throws: where the storage fails.
+    static func enter(_ claim: TokenClaim, in db: Database) throws -> Result<ClaimOutcome, MerchantError> {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO claims (transaction_id, claimed_at, caller_uid, key_digest, request_digest)
+                VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """
+        ).execute(
+            arguments: [
+                claim.transactionId.data, claim.at.millisecondsSince1970, claim.callerUID,
+                claim.attempt?.keyDigest.data, claim.attempt?.requestDigest.data,
+            ])
+        guard db.changesCount == 0 else { return .success(.won) }
+        // The payment's own claim first: a repeat is known by it. Without one, the conflict was over the attempt's key.
+        guard let earlier = try self.claim(of: claim.transactionId, in: db) else { return .failure(Self.reusedKey) }
+        if earlier.isRepeated(by: claim) { return .success(.repeated(wonAt: earlier.at)) }
+        if let attempt = claim.attempt, try isUsed(attempt.keyDigest, by: claim.callerUID, in: db) {
+            return .failure(Self.reusedKey)
+        }
+        return .failure(
+            MerchantError(
+                .tokenAlreadyClaimed, "the payment was claimed at \(earlier.at), expected one that was not claimed yet"
+            ))
+    }
+
+    static func claim(of transactionId: Words256, in db: Database) throws -> TokenClaim? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT claimed_at, caller_uid, key_digest, request_digest FROM claims WHERE transaction_id = ?
+                    """), arguments: [transactionId.data])
+        return try row.map { row in
+            let key = try row.digestIfAny("key_digest")
+            let request = try row.digestIfAny("request_digest")
+            return TokenClaim(
+                transactionId: transactionId, callerUID: try row.decode(UInt32.self, forColumn: "caller_uid"),
+                at: try row.timestamp("claimed_at"),
+                attempt: key.flatMap { key in request.map { .init(keyDigest: key, requestDigest: $0) } })
+        }
+    }
+
+    /// Looks at the oldest claims and removes those made before a time.
+    static func remove(before moment: Timestamp, lookingAt count: Int, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM claims WHERE id IN (
+                    SELECT id FROM (SELECT id, claimed_at FROM claims ORDER BY id LIMIT ?) WHERE claimed_at < ?
+                )
+                """
+        ).execute(arguments: [count, moment.millisecondsSince1970])
+    }
+
+    private static func isUsed(_ keyDigest: Words256, by uid: UInt32, in db: Database) throws -> Bool {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT 1 FROM claims WHERE key_digest = ? AND caller_uid = ?"),
+            arguments: [keyDigest.data, uid]) != nil
+    }
+
+    private static let reusedKey = MerchantError(
+        .idempotencyKeyReused,
+        "the Idempotency-Key came with another request before, expected a new key for a new request")
+}
+
+extension Words256 {
+    /// As the database holds it.
+    fileprivate var data: Data { Data(bytes) }
+}
+
+extension Row {
+    fileprivate func digestIfAny(_ column: String) throws -> Words256? {
+        try decode(Data?.self, forColumn: column).flatMap { Words256(bytes: $0) }
+    }
+}

@@ -1,0 +1,97 @@
+import FoundationEssentials
+import GRDB
+package import MerchantCore
+import Schema
+package import Vocabulary
+
+/// Claims of payment tokens in an SQLite file of their own, so that they and the key store never wait for each other.
+///
+/// One connection. A claim is answered once it is on stable storage: write-ahead log, `synchronous = FULL`, many claims a
+/// commit. What makes one of many win is a unique index.
+package final class ClaimStore: ClaimLedger, Sendable {
+    /// How long a claim is kept at least: six times what replays need (twice the time window of five minutes), so that a
+    /// repeat of a request is still known after a long outage of its client, and a clock that was set back does no harm.
+    package static let retention = Duration.seconds(3600)
+    /// How many expired claims a new one takes with it at most: so the file shrinks, and no commit is long.
+    package static let sweepPerClaim = 2
+    static let largestGroup = 512
+    static let longestQueue = 16384
+
+    /// A claim that waits for its commit.
+    struct PendingClaim: GroupedWrite {
+        let claim: TokenClaim
+        let answer: @Sendable (Result<ClaimOutcome, MerchantError>) -> Void
+        let refuse: @Sendable (any Error) -> Void
+    }
+
+    private let queue: DatabaseQueue
+    private let groups: WriteGroups<PendingClaim>
+
+    private init(path: String, queue: DatabaseQueue) throws(MerchantError) {
+        self.queue = queue
+        let opened = try DatabaseFile.Identity(of: path)
+        groups = WriteGroups(writer: queue, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue) {
+            group, db in
+            // SQLite would go on writing into a file that has no name any more: gone at the next start, and the claims in it.
+            guard (try? DatabaseFile.Identity(of: path)) == opened else { throw StoreFailure.Replaced(path: path) }
+            let outcomes = try group.map { try ClaimRows.enter($0.claim, in: db) }
+            try Self.sweep(after: group, outcomes, in: db)
+            return { for (pending, outcome) in zip(group, outcomes) { pending.answer(outcome) } }
+        }
+    }
+
+    /// Opens the file, or makes it where there is none.
+    ///
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that others may use, that is damaged, not ours, or
+    ///   written by a newer program.
+    package static func open(path: String, clock: any WallClock = SystemClock()) throws -> ClaimStore {
+        try StoreFailure.translating {
+            let path = path.hasPrefix("/") ? path : "./" + path
+            try DatabaseFile.prepare(at: path)
+            let queue = try Connections.openClaims(path: path)
+            try queue.writeWithoutTransaction { db in
+                try Migrations.apply(Schema.claimsMigrations, to: db, kind: .claims, at: clock.now)
+            }
+            return try ClaimStore(path: path, queue: queue)
+        }
+    }
+
+    package var health: StoreHealth { groups.health }
+
+    /// Finishes what was asked, refuses everything after, and closes the file.
+    package func close() throws {
+        groups.finish()
+        try StoreFailure.translating { try queue.close() }
+    }
+
+    package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
+        try await withCheckedThrowingContinuation { continuation in
+            groups.add(
+                PendingClaim(
+                    claim: claim, answer: { continuation.resume(with: $0) },
+                    refuse: { continuation.resume(throwing: $0) }))
+        }
+    }
+
+    package func claim(of transactionId: Words256) async throws -> TokenClaim? {
+        try await StoreFailure.translating { try await queue.read { try ClaimRows.claim(of: transactionId, in: $0) } }
+    }
+
+    /// SQLite's settings in force, by their names: for diagnosis.
+    package func settings() throws -> [String: String] {
+        try StoreFailure.translating { try queue.writeWithoutTransaction { try Connections.settings(of: $0) } }
+    }
+
+    /// Removes expired claims, oldest first.
+    ///
+    /// Only ever together with new claims, and judged by theirs: each was made for a token that Apple signed within
+    /// minutes of that time. A clock that runs ahead has no token verified, and so forgets no claim.
+    private static func sweep(
+        after group: [PendingClaim], _ outcomes: [Result<ClaimOutcome, MerchantError>], in db: Database
+    ) throws {
+        let won = zip(group, outcomes).filter { $0.1 == .success(.won) }.map(\.0.claim.at)
+        guard let earliest = won.min() else { return }
+        try ClaimRows.remove(
+            before: earliest.adding(.zero - retention), lookingAt: won.count * sweepPerClaim, in: db)
+    }
+}

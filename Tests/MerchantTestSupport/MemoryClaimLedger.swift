@@ -1,0 +1,42 @@
+package import MerchantCore
+import Synchronization
+package import Vocabulary
+
+/// Claims as a value in memory, with the store's rules; refuses all where a failure is set.
+package final class MemoryClaimLedger: ClaimLedger {
+    private let claims = Mutex<[Words256: TokenClaim]>([:])
+    private let failure = Mutex<MerchantError?>(nil)
+
+    package init() {}
+
+    package func fail(_ error: MerchantError?) { failure.withLock { $0 = error } }
+
+    package var count: Int { claims.withLock { $0.count } }
+
+    package var health: StoreHealth { failure.withLock { $0 }.map { .failed($0) } ?? .ready }
+
+    package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
+        if let error = failure.withLock({ $0 }) { throw error }
+        return try claims.withLock { claims in
+            if let earlier = claims[claim.transactionId], earlier.isRepeated(by: claim) {
+                return .repeated(wonAt: earlier.at)
+            }
+            if let attempt = claim.attempt,
+                claims.values.contains(where: {
+                    $0.attempt?.keyDigest == attempt.keyDigest && $0.callerUID == claim.callerUID
+                })
+            {
+                throw MerchantError(.idempotencyKeyReused, "the key came with another request")
+            }
+            guard claims[claim.transactionId] == nil else {
+                throw MerchantError(.tokenAlreadyClaimed, "the payment was claimed")
+            }
+            claims[claim.transactionId] = claim
+            return .won
+        }
+    }
+
+    package func claim(of transactionId: Words256) async throws -> TokenClaim? {
+        claims.withLock { $0[transactionId] }
+    }
+}
