@@ -42,7 +42,9 @@ package enum Daemon {
 
         let health: @Sendable () -> HealthDocument = {
             switch store.health {
-            case .ready: HealthDocument(live: true, ready: true, reasons: [])
+            case .ready:
+                HealthDocument(
+                    live: true, ready: true, reasons: [], warnings: operations.clockWatch.warning.map { [$0] })
             case .failed(let error): HealthDocument(live: true, ready: false, reasons: [error.detail])
             }
         }

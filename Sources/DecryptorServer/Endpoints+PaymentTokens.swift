@@ -10,7 +10,7 @@ import WireAPI
 extension Endpoints {
     /// Judges a token's signature, chain, environment and time.
     private func verify(_ token: ApplePayToken, receivedAt: Timestamp?) -> TokenVerification {
-        operations.verifier.verify(token, receivedAt: receivedAt ?? operations.clock.now)
+        operations.verify(token, receivedAt: receivedAt)
     }
 
     /// The same, for a token that is to be decrypted.

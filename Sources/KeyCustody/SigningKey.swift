@@ -41,7 +41,7 @@ enum SigningKey {
     /// DER, RFC 5280 section 4.1.2.7.
     var subjectPublicKeyInfo: [UInt8] {
         switch self {
-        case .ec(let key): P256PublicKeyInfo.encode(point: key.publicKey.x963Representation)
+        case .ec(let key): P256SubjectPublicKeyInfo.encode(point: key.publicKey.x963Representation)
         case .rsa(let key): Array(key.publicKey.derRepresentation)
         }
     }

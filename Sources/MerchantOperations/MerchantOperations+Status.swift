@@ -12,7 +12,7 @@ package struct StatusFinding: Hashable, Sendable {
     }
 
     package enum Code: String, Sendable, CaseIterable {
-        case belowTarget, certificateEnding, certificateEnded
+        case belowTarget, certificateEnding, certificateEnded, clockSuspect
     }
 
     package let severity: Severity
@@ -40,11 +40,17 @@ extension MerchantOperations {
     package func status() async throws -> Status {
         let now = clock.now
         let environment = environment
+        let clockFinding = clockWatch.warning.map {
+            // Payments are being refused.
+            StatusFinding(
+                severity: .critical, code: .clockSuspect, detail: $0, merchantIdentifier: nil, publicKeyHash: nil)
+        }
         return try await repository.read { reading in
             var findings = try reading.keyPairsEnding(before: now.adding(Self.renewalWindow), limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
             findings += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
+            if let clockFinding { findings.append(clockFinding) }
             findings.sort { $0.severity > $1.severity }
             return Status(
                 at: now, environment: environment, counts: try reading.counts(at: now),

@@ -12,6 +12,8 @@ package struct MerchantOperations: Sendable {
     package let environment: Environment
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
+    /// What the tokens of all decryptors tell about this machine's clock.
+    package let clockWatch = ClockWatch()
 
     /// - Parameter tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
     package init(

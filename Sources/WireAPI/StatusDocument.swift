@@ -55,11 +55,14 @@ package struct HealthDocument: Codable, Hashable, Sendable {
     package let ready: Bool
     /// Why not ready; empty where ready.
     package let reasons: [String]
+    /// What is wrong though it is ready, such as a clock that seems to be off; absent where nothing is.
+    package let warnings: [String]?
 
-    package init(live: Bool, ready: Bool, reasons: [String]) {
+    package init(live: Bool, ready: Bool, reasons: [String], warnings: [String]? = nil) {
         self.live = live
         self.ready = ready
         self.reasons = reasons
+        self.warnings = warnings
     }
 }
 
