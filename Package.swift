@@ -127,7 +127,9 @@ let testTargets: [Target] = [
     tests("StrictJSONTests", ["StrictJSON"]),
     tests("SecretsTests", ["Secrets"]),
     tests("MerchantCoreTests", ["MerchantCore", "Vocabulary"]),
-    tests("PaymentTokenTests", ["PaymentToken", "Vocabulary", .crypto, .cryptoExtras], resources: [.copy("Scripts")]),
+    tests(
+        "PaymentTokenTests", ["PaymentToken", "SandboxKit", "Secrets", "Vocabulary", .crypto, .cryptoExtras],
+        resources: [.copy("Scripts")]),
     // As another program sees the library: nothing but what is public.
     .testTarget(
         name: "PaymentTokenExampleTests", dependencies: ["PaymentToken", "MerchantKeyClient", .crypto],
