@@ -43,7 +43,8 @@ package final class ClockWatch: Sendable {
         let refused = latest.filter(\.isRefused)
         guard latest.count >= Self.needed, refused.count * 2 > latest.count else { return nil }
         let offset = refused.map(\.offset).sorted()[refused.count / 2]
-        return "\(refused.count) of the latest \(latest.count) genuine payment tokens were refused for their signing time "
+        return
+            "\(refused.count) of the latest \(latest.count) genuine payment tokens were refused for their signing time "
             + "alone, most of them signed \(abs(offset)) s \(offset < 0 ? "before" : "after") this machine's time: "
             + "is its clock right?"
     }

@@ -14,7 +14,8 @@ struct ExampleTests {
             contentsOf: Self.sources.appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
         let source = try String(contentsOf: Self.sources.appending(path: "OpenTokenExample.swift"), encoding: .utf8)
         let example = try #require(
-            source.components(separatedBy: "// example begins\n").last?.components(separatedBy: "// example ends").first)
+            source.components(separatedBy: "// example begins\n").last?.components(separatedBy: "// example ends").first
+        )
         #expect(example.contains("PaymentTokenOpener("))
         #expect(readme.contains("```swift\n\(example)```"))
     }

@@ -37,6 +37,7 @@ func charge(_ json: Data, with opener: PaymentTokenOpener) async throws {
             merchantIdentifier: "merchant.com.example.shop", currencyCode: "840",
             transactionAmount: TransactionAmount(text: "1999", isString: false)))
     let payment = try opened.paymentData()
-    print("charging \(payment.transactionAmount.text) to \(payment.applicationPrimaryAccountNumber.maskedAccountNumber)")
+    print(
+        "charging \(payment.transactionAmount.text) to \(payment.applicationPrimaryAccountNumber.maskedAccountNumber)")
 }
 // example ends

@@ -11,25 +11,35 @@ extension AgreementTests {
             (accepted.0, { _ in try mint { accepted.1(&$0) } })
         }
         makers += SignatureRefusalTests.minted.map { wrong in
-            (wrong.testDescription, { _ in
-                var mint = TestMint(version: wrong.version)
-                try wrong.change(&mint)
-                return try mint.parts().json
-            })
+            (
+                wrong.testDescription,
+                { _ in
+                    var mint = TestMint(version: wrong.version)
+                    try wrong.change(&mint)
+                    return try mint.parts().json
+                }
+            )
         }
         makers += (PartChange.ofToken + PartChange.ofMessage + PartChange.ofCertificates).map { change in
-            (change.testDescription, { generator in
-                var parts = try TestMint(version: version(&generator), applicationData: applicationData(&generator)).parts()
-                try change.change(&parts)
-                return parts.json
-            })
+            (
+                change.testDescription,
+                { generator in
+                    var parts = try TestMint(version: version(&generator), applicationData: applicationData(&generator))
+                        .parts()
+                    try change.change(&parts)
+                    return parts.json
+                }
+            )
         }
         makers += TokenParsingTests.refusals.map { refusal in
-            (refusal.testDescription, { _ in
-                var parts = try TestMint().parts()
-                refusal.change(&parts)
-                return refusal.rewrite(parts.json)
-            })
+            (
+                refusal.testDescription,
+                { _ in
+                    var parts = try TestMint().parts()
+                    refusal.change(&parts)
+                    return refusal.rewrite(parts.json)
+                }
+            )
         }
         var cases: [Case] = []
         let now = Int(TestMint.signedAt.millisecondsSince1970 / 1000)

@@ -39,7 +39,8 @@ struct AgreementTests {
             let (verification, plaintext) = Self.ours(item, verifier)
             #expect(
                 (plaintext != nil) == verdict.accepted,
-                "\(item.kind): ours \(verification?.refusals as Any), Python's \(verdict.why ?? "accepted")\n\(item.token)")
+                "\(item.kind): ours \(verification?.refusals as Any), Python's \(verdict.why ?? "accepted")\n\(item.token)"
+            )
             #expect(plaintext == verdict.plaintext, "\(item.kind)")
             if plaintext != nil { openedByBoth += 1 }
             if verdict.accepted { accepted += 1 }
@@ -73,7 +74,9 @@ struct AgreementTests {
         defer { try? FileManager.default.removeItem(at: directory) }
         let root = try OpenSSL.run(["x509", "-inform", "DER"], input: TestAuthority.shared.trustRoot.derRepresentation)
         let rsa = try _RSA.Encryption.PrivateKey(derRepresentation: TestMint.merchantRSAKey.get()).pemRepresentation
-        let files = ["root.pem": root, "ec.pem": Array(TestMint.merchantKey.pemRepresentation.utf8), "rsa.pem": Array(rsa.utf8)]
+        let files = [
+            "root.pem": root, "ec.pem": Array(TestMint.merchantKey.pemRepresentation.utf8), "rsa.pem": Array(rsa.utf8),
+        ]
         for (name, bytes) in files { try Data(bytes).write(to: directory.appending(path: name)) }
         let encoder = JSONEncoder()
         let lines = try cases.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()

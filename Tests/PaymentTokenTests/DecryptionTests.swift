@@ -51,7 +51,8 @@ struct DecryptionTests {
         var parts = try mint.parts()
         let key = try TestMint.restoredKey(of: parts.token())
         let plaintext = Array(TestMint.plaintext.utf8)
-        let short = try AES.GCM.seal(plaintext, using: key, nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 12)))
+        let short = try AES.GCM.seal(
+            plaintext, using: key, nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 12)))
         parts.data = Array(short.ciphertext + short.tag)
         let refused = #expect(throws: PaymentTokenError.self) { _ = try parts.token().decrypt(with: key) }
         #expect(refused?.code == .decryptionFailed)

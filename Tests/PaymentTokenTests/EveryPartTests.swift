@@ -85,7 +85,8 @@ struct EveryPartTests {
         }
     }
 
-    @Test("It is refused for that part", arguments: PartChange.ofToken + PartChange.ofMessage + PartChange.ofCertificates)
+    @Test(
+        "It is refused for that part", arguments: PartChange.ofToken + PartChange.ofMessage + PartChange.ofCertificates)
     func changed(_ change: PartChange) async throws {
         for subject in try Self.subjects.get() {
             // The chain is remembered, so that the refusal holds for the short way too.

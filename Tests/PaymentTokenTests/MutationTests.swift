@@ -122,7 +122,8 @@ struct MutationTests {
         let authority = TestAuthority.shared
         let originals = [
             TrustRoot.appleRootCAG3.derRepresentation, try authority.trustRoot.derRepresentation,
-            try authority.signedByRoot(authority.intermediate), try authority.signedByIntermediate(authority.leaf(.rsaV1)),
+            try authority.signedByRoot(authority.intermediate),
+            try authority.signedByIntermediate(authority.leaf(.rsaV1)),
         ]
         let text = try OpenSSL.run(["x509", "-inform", "DER"], input: originals[0])
         var generator = SeededGenerator(seed: Self.seed &+ 3)

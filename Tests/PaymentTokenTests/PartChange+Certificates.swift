@@ -43,7 +43,7 @@ extension PartChange {
         message("signing certificate: ends later", [.certificateChain], says: "signature failure") {
             $0.leaf.notAfter.bytes.replaceSubrange(0..<2, with: Array("49".utf8))
         },
-        message("signing certificate: had ended", [.certificateChain], says: "expired") {
+        message("signing certificate: ends earlier", [.certificateChain], says: "signature failure") {
             $0.leaf.notAfter.bytes.replaceSubrange(0..<2, with: Array("22".utf8))
         },
         message("signing certificate: public key", [.signature, .certificateChain]) {
@@ -69,7 +69,7 @@ extension PartChange {
         message("intermediate: begins earlier", [.certificateChain], says: "signature failure") {
             $0.intermediate.notBefore.bytes.replaceSubrange(0..<2, with: Array("05".utf8))
         },
-        message("intermediate: had ended", [.certificateChain], says: "expired") {
+        message("intermediate: ends earlier", [.certificateChain], says: "signature failure") {
             $0.intermediate.notAfter.bytes.replaceSubrange(0..<2, with: Array("22".utf8))
         },
         message("intermediate: public key", [.certificateChain]) { $0.intermediate.publicKey.bytes[20] ^= 1 },

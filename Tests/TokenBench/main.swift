@@ -39,7 +39,8 @@ func open(_ verifier: SignatureVerifier) throws -> PaymentData {
     return try token.decrypt(with: symmetricKey).paymentData()
 }
 
-let bare = try BareVerification()
+let bare = try BareVerification.p256()
+let bareRoot = try BareVerification.p384()
 let symmetricKey = try SymmetricKeyDerivation.symmetricKey(
     sharedSecret: key.sharedSecretFromKeyAgreement(with: sender.agreementKey), merchantIdentifier: merchant)
 try warm.verify(token, receivedAt: receivedAt).requireVerified()
@@ -50,6 +51,9 @@ let agree = try stopwatch.measure("bare P-256 ECDH (swift-crypto)") {
     _ = try key.sharedSecretFromKeyAgreement(with: sender.agreementKey)
 }
 let limit = 1 / (1 / verify + 1 / agree)
+let verifyRoot = try stopwatch.measure("bare P-384 verify (libcrypto), as of the root") { try bareRoot.verify() }
+// The intermediate by the root, the signing certificate by the intermediate, the token by the signing certificate.
+let coldLimit = 1 / (1 / verifyRoot + 2 / verify + 1 / agree)
 stopwatch.print("  limit of verify and ECDH together", limit)
 try stopwatch.measure("  reading the token") { _ = try ApplePayToken(parsing: json) }
 try stopwatch.measure("  signature, chain remembered") { _ = warm.verify(token, receivedAt: receivedAt) }
@@ -57,4 +61,6 @@ try stopwatch.measure("  opening and reading payment data") { _ = try token.decr
 let warmRate = try stopwatch.measure("verify and decrypt, chain remembered") { _ = try open(warm) }
 let coldRate = try stopwatch.measure("verify and decrypt, chain unknown") { _ = try open(cold) }
 print("  in-process, chain remembered / limit: \(String(format: "%.2f", warmRate / limit)) (aim 5,000/s)")
-print("  in-process, chain unknown / limit:    \(String(format: "%.2f", coldRate / limit)) (aim 700/s)")
+print(
+    "  in-process, chain unknown / limit of all its signatures: \(String(format: "%.2f", coldRate / coldLimit)) (aim 700/s)"
+)

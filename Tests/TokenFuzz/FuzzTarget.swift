@@ -27,8 +27,10 @@ enum FuzzTarget: String, CaseIterable {
         guard let token = try? ApplePayToken(parsing: bytes) else { return }
         let inspection = token.inspection()
         precondition(inspection.transactionId.utf8.count == 64, "a transactionId has one length")
-        precondition(token.keyMaterial.bytes.count == (token.version == .ecV1 ? 91 : 256), "key material has one length")
-        let verification = SignatureRules.original.verifier.verify(token, receivedAt: SignatureRules.original.receivedAt)
+        precondition(
+            token.keyMaterial.bytes.count == (token.version == .ecV1 ? 91 : 256), "key material has one length")
+        let verification = SignatureRules.original.verifier.verify(
+            token, receivedAt: SignatureRules.original.receivedAt)
         precondition(verification.checks.count == TokenVerification.CheckName.allCases.count, "no check is left out")
     }
 

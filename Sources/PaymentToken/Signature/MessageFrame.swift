@@ -41,7 +41,9 @@ struct MessageFrame {
         if !Self.onlySHA256.contains(digestAlgorithms) {
             return "found other digest algorithms announced for the message, expected SHA-256 alone"
         }
-        if !namesIssuerAndSerialNumber { return "found a signer named otherwise, expected its issuer and serial number" }
+        if !namesIssuerAndSerialNumber {
+            return "found a signer named otherwise, expected its issuer and serial number"
+        }
         if signerVersion != Self.versionOne { return "found a signer of another version, expected version 1" }
         return nil
     }

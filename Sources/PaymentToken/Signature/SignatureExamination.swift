@@ -17,8 +17,8 @@ struct SignatureExamination {
         do throws(Fault) {
             message = try read(token.signature)
             signer = try onlySigner(of: message)
-            try requireFrame(of: message)
             try requireAlgorithms(of: signer, version: token.version)
+            try requireFrame(of: message)
             attributes = try SignedAttributes(signer)
         } catch {
             list.fail(.structure, error.finding)

@@ -273,6 +273,13 @@ def cms_verifies(token, message, root):
     return done.returncode == 0
 
 
+def extensions(certificate):
+    try:
+        return {extension.oid.dotted_string: extension for extension in certificate.extensions}
+    except (ValueError, x509.DuplicateExtension):
+        raise Refused("an extension does not read") from None
+
+
 def check_certificates(message, production):
     """What `openssl cms` does not ask of the chain: who is who, the markers, the environment."""
     certificates = []
@@ -289,14 +296,10 @@ def check_certificates(message, production):
     leaf = leaves[0]
     others = [c for c in certificates if c is not leaf and c.subject != c.issuer]
     require(len(others) == 1, "intermediates")
-    markers = lambda c: {extension.oid.dotted_string for extension in c.extensions}
-    require(LEAF_MARKER in markers(leaf), "marker of the signing certificate")
-    require(INTERMEDIATE_MARKER in markers(others[0]), "marker of the intermediate")
-    try:
-        usage = leaf.extensions.get_extension_for_class(x509.KeyUsage).value
-        require(usage.digital_signature, "key usage")
-    except x509.ExtensionNotFound:
-        pass
+    require(LEAF_MARKER in extensions(leaf), "marker of the signing certificate")
+    require(INTERMEDIATE_MARKER in extensions(others[0]), "marker of the intermediate")
+    usage = extensions(leaf).get(x509.KeyUsage.oid.dotted_string)
+    require(usage is None or usage.value.digital_signature, "key usage")
     names = [a.value for a in leaf.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
     sandbox = any(name.upper().endswith("_UC4-SANDBOX") for name in names)
     require(not (sandbox and production), "environment")
@@ -352,5 +355,5 @@ SCRATCH = os.path.dirname(ROOT)
 
 if __name__ == "__main__":
     with multiprocessing.Pool(os.cpu_count()) as pool:
-        for verdict in pool.imap(judge, sys.stdin, chunksize=20):
+        for verdict in pool.map(judge, sys.stdin.readlines(), chunksize=20):
             print(verdict)
