@@ -45,12 +45,4 @@ enum SigningKey {
         case .rsa(let key): Array(key.publicKey.derRepresentation)
         }
     }
-
-    /// ecdsa-with-SHA256 in DER, or sha256WithRSAEncryption.
-    func signature(over bytes: [UInt8]) throws -> [UInt8] {
-        switch self {
-        case .ec(let key): Array(try key.signature(for: bytes).derRepresentation)
-        case .rsa(let key): Array(try key.signature(for: bytes, padding: .insecurePKCS1v1_5).rawRepresentation)
-        }
-    }
 }
