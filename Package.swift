@@ -130,10 +130,25 @@ let testTargets: [Target] = [
     tests("StrictJSONTests", ["StrictJSON"]),
     tests("SecretsTests", ["Secrets"]),
     tests("MerchantCoreTests", ["MerchantCore", "Vocabulary"]),
-    tests("PaymentTokenTests", ["PaymentToken", "Vocabulary", .crypto, .cryptoExtras]),
+    tests(
+        "PaymentTokenTests", ["PaymentToken", "SandboxKit", "Secrets", "Vocabulary", .crypto, .cryptoExtras],
+        resources: [.copy("Scripts")]),
+    // As another program sees the library: nothing but what is public.
+    .testTarget(
+        name: "PaymentTokenExampleTests", dependencies: ["PaymentToken", "MerchantKeyClient", .crypto],
+        packageAccess: false, swiftSettings: strict),
+    // scripts/bench runs it.
+    .executableTarget(
+        name: "TokenBench", dependencies: ["PaymentToken", "Vocabulary", "CLibCrypto", .crypto],
+        path: "Tests/TokenBench", swiftSettings: strict),
+    // scripts/fuzz builds it with libFuzzer; without, it runs the targets over files.
+    .executableTarget(
+        name: "TokenFuzz", dependencies: ["PaymentToken", "Secrets", "Vocabulary"], path: "Tests/TokenFuzz",
+        swiftSettings: strict),
     tests("KeyCustodyTests", ["KeyCustody", "MerchantCore", "Vocabulary", "Secrets", .crypto, .cryptoExtras]),
     tests("SandboxKitTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
-    tests("AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "WireAPI", "Vocabulary", "StrictJSON"]),
+    tests(
+        "AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(
         name: "MerchantTestSupport", dependencies: ["MerchantCore", "Vocabulary", "Secrets"],
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
@@ -149,7 +164,8 @@ let testTargets: [Target] = [
         "DecryptorServerTests",
         [
             "DecryptorServer", "MerchantTestSupport", "SandboxKit", "LocalSocket", "MerchantOperations",
-            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1,
+            .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
     tests("EndToEndTests", [], resources: [.copy("Scripts")]),

@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 import MerchantCore
+import PaymentToken
 import Secrets
 import Vocabulary
 
@@ -32,7 +33,7 @@ struct DecryptionKey: @unchecked Sendable {
 
     var publicKeyHash: PublicKeyHash {
         switch key {
-        case .ec(let key): PublicKeyHash(of: P256PublicKeyInfo.encode(point: key.publicKey.x963Representation))
+        case .ec(let key): PublicKeyHash(of: P256SubjectPublicKeyInfo.encode(point: key.publicKey.x963Representation))
         case .rsa(let key): PublicKeyHash(of: key.publicKey.derRepresentation)
         }
     }
@@ -53,12 +54,15 @@ struct DecryptionKey: @unchecked Sendable {
     private func agree(
         _ key: P256.KeyAgreement.PrivateKey, _ ephemeralPublicKey: [UInt8]
     ) throws(MerchantError) -> SecretBytes {
-        let point = try P256PublicKeyInfo.decode(ephemeralPublicKey)
-        guard let secret = try? key.sharedSecretFromKeyAgreement(with: point) else {
+        let sender: EphemeralPublicKey
+        do { sender = try EphemeralPublicKey(derRepresentation: ephemeralPublicKey) } catch {
+            throw MerchantError(.malformed, error.detail)
+        }
+        guard let secret = try? key.sharedSecretFromKeyAgreement(with: sender.agreementKey) else {
             throw MerchantError(
                 .malformed, "the ephemeral public key gives no shared secret, expected a point on P-256")
         }
-        return KeyDerivation.symmetricKey(sharedSecret: secret, merchant: merchant)
+        return SymmetricKeyDerivation.symmetricKey(sharedSecret: secret, merchant: merchant)
     }
 
     /// RSA-OAEP with SHA-256 in both places, facts of Apple's "Restoring the symmetric key".

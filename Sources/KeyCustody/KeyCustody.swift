@@ -82,8 +82,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver {
             merchantIdentifier: merchant, publicKeyHash: hash, purpose: purpose, algorithm: bytes.algorithm)
         return NewKeyPair(
             publicKeyHash: hash, algorithm: bytes.algorithm, purpose: purpose, subjectPublicKeyInfo: publicKey,
-            certificateSigningRequest: try SigningRequest.make(
-                for: merchant, key: key, subjectPublicKeyInfo: publicKey),
+            certificateSigningRequest: try SigningRequest.make(for: merchant, key: key),
             sealedPrivateKey: try keyring.seal(bytes, to: binding))
     }
 

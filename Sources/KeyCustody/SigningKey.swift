@@ -41,16 +41,8 @@ enum SigningKey {
     /// DER, RFC 5280 section 4.1.2.7.
     var subjectPublicKeyInfo: [UInt8] {
         switch self {
-        case .ec(let key): P256PublicKeyInfo.encode(point: key.publicKey.x963Representation)
+        case .ec(let key): P256SubjectPublicKeyInfo.encode(point: key.publicKey.x963Representation)
         case .rsa(let key): Array(key.publicKey.derRepresentation)
-        }
-    }
-
-    /// ecdsa-with-SHA256 in DER, or sha256WithRSAEncryption.
-    func signature(over bytes: [UInt8]) throws -> [UInt8] {
-        switch self {
-        case .ec(let key): Array(try key.signature(for: bytes).derRepresentation)
-        case .rsa(let key): Array(try key.signature(for: bytes, padding: .insecurePKCS1v1_5).rawRepresentation)
         }
     }
 }

@@ -5,18 +5,26 @@ extension ApplePayToken {
     /// Everything that can be read without a key. Never fails: what does not read is left out.
     public func inspection() -> TokenInspection {
         let message = CMSMessage(signature)
-        let time = message?.signers.first?.value(of: OID.signingTime)
+        let signers = message?.signers ?? []
+        let signer = signers.count == 1 ? signers[0] : nil
+        let time = signer?.value(of: OID.signingTime)
+        let certificates = message?.certificates ?? []
+        let leaves = certificates.filter { signer?.isNamed(by: $0) == true }
         return TokenInspection(
             version: version, publicKeyHash: publicKeyHash.base64, transactionId: transactionId.hex,
-            applicationDataHash: applicationDataHash.map { Hex.encode($0) },
+            applicationDataHash: applicationDataHash.map { Hex.encode($0) }, keyMaterialLength: keyMaterial.bytes.count,
             ciphertextLength: data.count - Self.tagLength, signatureLength: signature.count,
             signingTime: time.flatMap { ASN1Time(tag: $0.tag, $0.bytes) }?.date,
-            certificates: message.map { $0.certificates.map(TokenInspection.Certificate.init) } ?? [])
+            environment: leaves.count == 1 ? TokenEnvironment(ofSigner: leaves[0].subjectCommonNames) : nil,
+            certificates: certificates.map { certificate in
+                TokenInspection.Certificate(certificate, isSigner: leaves.contains { $0 === certificate })
+            })
     }
 }
 
 extension TokenInspection.Certificate {
-    init(_ certificate: X509Certificate) {
+    init(_ certificate: X509Certificate, isSigner: Bool) {
+        self.isSigner = isSigner
         subject = certificate.subjectCommonNames.first ?? ""
         issuer = certificate.issuerCommonNames.first ?? ""
         serialNumber = Hex.encode(certificate.serialNumber)

@@ -5,6 +5,9 @@ import Vocabulary
 ///
 /// Source: Apple, "Payment token format reference", step 6.
 public struct ExpectedTransaction: Sendable {
+    /// Whose payment it is: `merchant.…`. Give it wherever keys of more than one merchant are kept, so that a token of one
+    /// is never spent at another.
+    public var merchantIdentifier: String?
     /// ISO 4217, numeric, three digits.
     public var currencyCode: String?
     /// In minor units; a number and a string of the same amount are equal.
@@ -14,16 +17,19 @@ public struct ExpectedTransaction: Sendable {
 
     /// An expectation; everything not given is not checked.
     public init(
-        currencyCode: String? = nil, transactionAmount: TransactionAmount? = nil, applicationData: [UInt8]? = nil
+        merchantIdentifier: String? = nil, currencyCode: String? = nil, transactionAmount: TransactionAmount? = nil,
+        applicationData: [UInt8]? = nil
     ) {
+        self.merchantIdentifier = merchantIdentifier
         self.currencyCode = currencyCode
         self.transactionAmount = transactionAmount
         self.applicationData = applicationData
     }
 
-    /// Holds both against each other.
+    /// Holds content and request against each other. Whose key it was is not in the token: see
+    /// ``compareMerchantIdentifier(with:)``.
     ///
-    /// - Returns: one entry for each check, always all of them.
+    /// - Returns: one entry for currency, amount and applicationData each, always all of them.
     public func compare(with token: ApplePayToken, _ data: PaymentData) -> [TransactionCheck] {
         [
             TransactionCheck(.currencyCode, found: data.currencyCode, expected: currencyCode),
@@ -31,6 +37,11 @@ public struct ExpectedTransaction: Sendable {
                 .transactionAmount, found: data.transactionAmount.comparable, expected: transactionAmount?.comparable),
             compareApplicationData(with: token),
         ]
+    }
+
+    /// Whose key a token names, as its keeper knows it; to be compared before anything is decrypted.
+    public func compareMerchantIdentifier(with found: String) -> TransactionCheck {
+        TransactionCheck(.merchantIdentifier, found: found, expected: merchantIdentifier)
     }
 
     /// The token's hash needs no key, and can be compared before anything is decrypted.

@@ -116,6 +116,6 @@ extension JSONFields {
     }
 
     fileprivate var unknownFields: [PaymentData.UnknownField] {
-        unknown.map { .init(name: $0.name, json: SensitiveText(JSONText.write($0.value))) }
+        unknown.map { .init(name: $0.name, json: SensitiveText(JSONText.compact($0.value))) }
     }
 }

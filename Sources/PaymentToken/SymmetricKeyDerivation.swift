@@ -1,5 +1,6 @@
 public import Crypto
-import FoundationEssentials
+import Glibc
+package import Secrets
 package import Vocabulary
 
 /// From a shared secret to the AES-256 key of an EC_v1 token.
@@ -9,35 +10,17 @@ package import Vocabulary
 /// and AlgorithmID the other way round; this order opens real tokens.
 public enum SymmetricKeyDerivation {
     /// The round's number, big-endian, counted from one.
-    static let counter: [UInt8] = [0, 0, 0, 1]
-    /// `id-aes256-GCM` behind a byte that holds its length, 13.
-    static let algorithmID: [UInt8] = [0x0D] + Array("id-aes256-GCM".utf8)
-    /// `Apple`, without a length.
-    static let partyUInfo = Array("Apple".utf8)
-    /// Bytes in an x coordinate of P-256, leading zeros kept.
-    static let sharedSecretLength = 32
+    private static let counter: [UInt8] = [0, 0, 0, 1]
+    /// AlgorithmID: `id-aes256-GCM` behind a byte that holds its length, 13; then PartyUInfo: `Apple`, without a length.
+    private static let algorithmAndPartyU = [0x0D] + Array("id-aes256-GCMApple".utf8)
 
+    /// The result of the key agreement made into the key, for the merchant whose key took part in it.
+    ///
     /// - Parameters:
     ///   - sharedSecret: Z, the x coordinate of the ECDH result: 32 bytes, leading zeros kept (one secret in 256 begins
     ///     with one, and big-integer libraries drop it).
-    ///   - merchantIdentifierHash: PartyVInfo, as 32 raw bytes.
-    /// - Returns: 32 bytes, in a type that wipes itself. Everything else this function touches is public.
-    package static func symmetricKey(
-        sharedSecret: UnsafeRawBufferPointer, merchantIdentifierHash: MerchantIdentifierHash
-    ) -> SymmetricKey {
-        precondition(
-            sharedSecret.count == sharedSecretLength, "ECDH on P-256 yields an x coordinate of 32 bytes, SEC 1 2.3.5")
-        var hash = SHA256()
-        hash.update(data: counter)
-        hash.update(bufferPointer: sharedSecret)
-        hash.update(data: algorithmID)
-        hash.update(data: partyUInfo)
-        hash.update(data: merchantIdentifierHash.bytes)
-        return SymmetricKey(data: hash.finalize())
-    }
-
-    /// The same for the result of a key agreement in swift-crypto.
-    ///
+    ///   - merchantIdentifier: as registered at Apple, `merchant.…`; its SHA-256 is PartyVInfo, as 32 raw bytes.
+    /// - Returns: a key of 32 bytes.
     /// - Throws: ``PaymentTokenError`` with code `malformed` unless the identifier has a merchant identifier's form.
     public static func symmetricKey(
         sharedSecret: SharedSecret, merchantIdentifier: String
@@ -45,8 +28,24 @@ public enum SymmetricKeyDerivation {
         guard let identifier = MerchantIdentifier(merchantIdentifier) else {
             throw PaymentTokenError(.malformed, "not a merchant identifier, \(MerchantIdentifier.expectation)")
         }
-        return sharedSecret.withUnsafeBytes {
-            symmetricKey(sharedSecret: $0, merchantIdentifierHash: MerchantIdentifierHash(of: identifier))
+        let key = symmetricKey(sharedSecret: sharedSecret, merchant: MerchantIdentifierHash(of: identifier))
+        return key.withUnsafeBytes { SymmetricKey(data: $0) }
+    }
+
+    /// As above, in memory that wipes itself.
+    ///
+    /// - Returns: 32 bytes.
+    package static func symmetricKey(sharedSecret: SharedSecret, merchant: MerchantIdentifierHash) -> SecretBytes {
+        var hash = SHA256()
+        hash.update(data: counter)
+        sharedSecret.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        hash.update(data: algorithmAndPartyU)
+        hash.update(data: merchant.bytes)
+        var digest = hash.finalize()
+        // 32 bytes: never empty, so there is a base address.
+        defer { withUnsafeMutableBytes(of: &digest) { explicit_bzero($0.baseAddress!, $0.count) } }
+        return SecretBytes(count: SHA256.byteCount) { memory in
+            digest.withUnsafeBytes { memory.copyMemory(from: $0) }
         }
     }
 }

@@ -10,17 +10,23 @@ public struct TokenInspection: Sendable, Hashable {
     public let transactionId: String
     /// SHA-256 of the request's applicationData, hexadecimal, where the token has one.
     public let applicationDataHash: String?
+    /// Bytes of ephemeralPublicKey or wrappedKey.
+    public let keyMaterialLength: Int
     /// Bytes of ciphertext, without the tag.
     public let ciphertextLength: Int
     /// Bytes of signature.
     public let signatureLength: Int
-    /// When the token says it was signed; nil where the signature does not read.
+    /// When the token says it was signed; nil where the signature does not read or is not one signer's.
     public let signingTime: Date?
+    /// Of which of Apple's two worlds the signing certificate says it is; nil where there is no one signing certificate.
+    public let environment: TokenEnvironment?
     /// The certificates that the signature carries, in its order; empty where it does not read.
     public let certificates: [Certificate]
 
     /// One certificate, as it describes itself.
     public struct Certificate: Sendable, Hashable {
+        /// Whether the signature names it as its signer's.
+        public let isSigner: Bool
         /// Whose it is: common name, else empty.
         public let subject: String
         /// Who issued it: common name, else empty.

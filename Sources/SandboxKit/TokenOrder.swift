@@ -29,6 +29,8 @@ package struct TokenOrder: Sendable {
     package var dataType = DataType.threeDSecure
     package var leadingZeroSecret = false
     package var merchantTokenIdentifier: String?
+    /// Whether the token tells about the card behind a merchant token, with what is in it made up.
+    package var hasMerchantTokenMetadata = false
     package var authenticationResponses: [AuthenticationResponse] = []
 
     package init(signingTime: Timestamp) { self.signingTime = signingTime }

@@ -24,6 +24,7 @@ struct TokenPlaintext {
             object.literal("authenticationResponses", "[\(responses)]")
         }
         if let identifier = order.merchantTokenIdentifier { object.string("merchantTokenIdentifier", identifier) }
+        if order.hasMerchantTokenMetadata { object.literal("merchantTokenMetadata", Self.merchantTokenMetadata) }
         json = object.text
     }
 
@@ -50,6 +51,24 @@ struct TokenPlaintext {
         object.string("transactionAmount", String(response.amount))
         return object.text
     }
+
+    /// Fields of Apple's "MerchantTokenMetadata"; the suffix is that of the account number.
+    private static let merchantTokenMetadata = {
+        var art = JSONObjectText()
+        art.string("name", "cardBackground.png")
+        art.string("type", "image/png")
+        art.string("url", "https://card-art.example/cardBackground.png")
+        var card = JSONObjectText()
+        card.string("cardCountry", "US")
+        card.string("expirationDate", "2029-12")
+        card.string("fpanSuffix", "1111")
+        card.string("longDescription", "Sandbox Bank Visa Debit")
+        card.string("shortDescription", "Visa Debit")
+        var object = JSONObjectText()
+        object.literal("cardArt", "[\(art.text)]")
+        object.literal("cardMetadata", card.text)
+        return object.text
+    }()
 
     private static func cryptogram() -> String { Data(randomBytes(20)).base64EncodedString() }
 

@@ -1,5 +1,4 @@
 import AdminCommands
-import StrictJSON
 import Testing
 
 @Suite("Output")
@@ -36,28 +35,6 @@ struct OutputTests {
     @Test("What others wrote can't steer a terminal")
     func control() throws {
         #expect(Cell("a\u{1B}[2Jb\nc\u{202E}d\u{9B}e").text == "a?[2Jb?c?d?e")
-        let value = JSONValue.string("\u{1B}\u{7F}\u{9B}\"\\\n/é")
-        #expect(JSONText.compact(value) == #""\u001b\u007f\u009b\"\\\n/é""#)
-        #expect(try JSONParser.parse(Array(JSONText.compact(value).utf8)) == value)
-    }
-
-    @Test("JSON is printed with names in order and numbers as their digits")
-    func pretty() throws {
-        let value = try JSONParser.parse(Array(#"{"b":[1.50,{}],"a":{"z":null,"y":[]}}"#.utf8))
-        #expect(
-            JSONText.pretty(value) == """
-                {
-                  "a": {
-                    "y": [],
-                    "z": null
-                  },
-                  "b": [
-                    1.50,
-                    {}
-                  ]
-                }
-                """)
-        #expect(JSONText.compact(value) == #"{"b":[1.50,{}],"a":{"z":null,"y":[]}}"#)
     }
 
     @Test("A time is shown to the minute")

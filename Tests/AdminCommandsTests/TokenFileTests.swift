@@ -1,4 +1,5 @@
 import AdminCommands
+import PaymentToken
 import Testing
 import Vocabulary
 
@@ -22,32 +23,30 @@ struct TokenFileTests {
         #expect(throws: CommandFailure.self) { try TokenFile(Array(text.utf8)) }
     }
 
-    @Test("A summary has the sizes of what is decoded")
-    func summary() throws {
-        let summary = try TokenSummary(try TokenFile(Array(Samples.paymentData.utf8)).paymentData)
-        #expect(summary.publicKeyHash.base64 == Samples.hash)
-        #expect(summary.sizes == ["data": 3, "signature": 2, "ephemeralPublicKey": 1])
-        #expect(summary.applicationData == nil)
+    @Test("What is read without a key is the token's own")
+    func inspection() throws {
+        let inspection = try TokenFile(Array(Samples.paymentData.utf8)).token().inspection()
+        #expect(inspection.publicKeyHash == Samples.hash)
+        #expect(inspection.transactionId == Samples.transactionId)
+        #expect(inspection.keyMaterialLength == 91)
+        #expect(inspection.ciphertextLength == 4)
+        #expect(inspection.signatureLength == 2)
+        #expect(inspection.applicationDataHash == nil && inspection.environment == nil)
     }
 
     @Test(
         "A wrong field is named",
         arguments: [
-            (
-                #"{"data":"AAEC","version":"EC_v1","header":{"publicKeyHash":"AA==","transactionId":"0a"}}"#,
-                "header.publicKeyHash"
-            ),
-            (#"{"data":"AAEC","header":{"publicKeyHash":"\#(Samples.hash)","transactionId":"0a"}}"#, "version"),
-            (
-                #"{"data":"?","version":"EC_v1","header":{"publicKeyHash":"\#(Samples.hash)","transactionId":"0a"}}"#,
-                "data"
-            ),
+            (Samples.hash, "AA==", "header.publicKeyHash"), (#""version":"EC_v1""#, #""Version":"EC_v1""#, "version"),
+            ("EC_v1", "EC_v2", "EC_v2"), (#""data":"AAEC"#, #""data":"AA?C"#, "data"),
+            (Samples.transactionId, "0a", "header.transactionId"),
+            (#"{"data""#, #"{"transactionIdentifier":"0b","data""#, "transactionIdentifier"),
         ])
-    func wrongField(text: String, name: String) throws {
-        let failure = #expect(throws: CommandFailure.self) {
-            try TokenSummary(try TokenFile(Array(text.utf8)).paymentData)
-        }
-        #expect(failure?.message.contains("'\(name)'") == true)
+    func wrongField(found: String, replacement: String, name: String) throws {
+        let text = Samples.paymentData.replacing(found, with: replacement)
+        #expect(text != Samples.paymentData)
+        let failure = #expect(throws: CommandFailure.self) { try TokenFile(Array(text.utf8)).token() }
+        #expect(failure?.message.contains("'\(name)'") == true, "\(failure?.message ?? "")")
     }
 }
 

@@ -45,6 +45,31 @@ struct DecryptionTests {
         #expect(ours.withUnsafeBytes { Array($0) } == theirs)
     }
 
+    @Test("opens nothing that was sealed under 12 zero bytes, or for a merchant's hash in hexadecimal")
+    func otherSealing() throws {
+        let mint = TestMint()
+        var parts = try mint.parts()
+        let key = try TestMint.restoredKey(of: parts.token())
+        let plaintext = Array(TestMint.plaintext.utf8)
+        let short = try AES.GCM.seal(
+            plaintext, using: key, nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 12)))
+        parts.data = Array(short.ciphertext + short.tag)
+        let refused = #expect(throws: PaymentTokenError.self) { _ = try parts.token().decrypt(with: key) }
+        #expect(refused?.code == .decryptionFailed)
+
+        let secret = try mint.ephemeralKey.sharedSecretFromKeyAgreement(with: TestMint.merchantKey.publicKey)
+        var hash = SHA256()
+        hash.update(data: [0, 0, 0, 1])
+        secret.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        hash.update(data: [0x0D] + Array("id-aes256-GCMApple".utf8))
+        hash.update(data: Array(Hex.encode(SHA256.hash(data: Array(TestMint.merchantIdentifier.utf8))).utf8))
+        let sealed = try AES.GCM.seal(
+            plaintext, using: SymmetricKey(data: hash.finalize()),
+            nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)))
+        parts.data = Array(sealed.ciphertext + sealed.tag)
+        #expect(throws: PaymentTokenError.self) { _ = try parts.token().decrypt(with: key) }
+    }
+
     @Test("refuses a key of the other version's length", arguments: ApplePayToken.Version.allCases)
     func length(_ version: ApplePayToken.Version) throws {
         let token = try TestMint(version: version).token()

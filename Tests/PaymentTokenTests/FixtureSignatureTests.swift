@@ -55,23 +55,17 @@ struct FixtureSignatureTests {
         #expect(verifier.verify(renamed, receivedAt: time).refusals.map(\.name) == [.messageDigest])
     }
 
-    /// What no signature covers, RFC 5652 section 5.4, and nothing depends on: the two version numbers and the outer set
-    /// of digest algorithms. Every other byte of the message is signed, or is compared with something that is.
-    @Test("refuse every changed byte of the signature but those that nothing covers", arguments: Fixture.all)
+    /// Every byte is signed, or is compared with something that is, or has one value alone that is accepted.
+    @Test("refuse every changed byte of the signature", arguments: Fixture.all)
     func changedSignature(_ fixture: Fixture) throws {
         let (token, time) = (try fixture.token(), try fixture.signedAt())
         #expect(verifier.verify(token, receivedAt: time).isVerified)
-        let sha256 = DER.oid("2.16.840.1.101.3.4.2.1")
         var accepted: [Int] = []
         for index in token.signature.indices {
             var signature = token.signature
             signature[index] ^= 1
             if verifier.verify(token.with(signature: signature), receivedAt: time).isVerified { accepted.append(index) }
         }
-        let version = 19
-        #expect(Array(token.signature[26 - 2..<26 - 2 + sha256.count]) == sha256)
-        #expect(accepted.dropLast() == [version] + Array(26..<26 + sha256.count - 2))
-        let signerVersion = try #require(accepted.last)
-        #expect(Array(token.signature[signerVersion - 2...signerVersion]) == DER.integer([1]))
+        #expect(accepted == [])
     }
 }

@@ -1,5 +1,6 @@
-import FoundationEssentials
+import Foundation
 import PaymentToken
+import Secrets
 import Testing
 import Vocabulary
 
@@ -74,8 +75,8 @@ struct MutationTests {
         #expect(accepted >= acceptedByMemory)
     }
 
-    @Test("no bytes crash the parsers, and what reads as a token is one")
-    func parsers() throws {
+    @Test("no bytes crash the reader of tokens, and what reads as a token is one")
+    func tokens() throws {
         let originals = try originals()
         var generator = SeededGenerator(seed: Self.seed &+ 1)
         var (read, refused) = (0, 0)
@@ -93,5 +94,89 @@ struct MutationTests {
         }
         #expect(read > 0)
         #expect(refused > Self.count / 100)
+    }
+
+    @Test("no bytes crash the reader of payment data, which quotes nothing of what it refuses")
+    func paymentData() throws {
+        let originals = [TestMint.plaintext, PaymentDataTests.complete].map { Array($0.utf8) }
+        var generator = SeededGenerator(seed: Self.seed &+ 2)
+        var (read, refused) = (0, 0)
+        for round in 0..<Self.count {
+            let bytes = generator.mutated(originals[round % 2], splicing: originals[1 - round % 2])
+            let opened = DecryptedPaymentData(plaintext: SecretBytes(copying: bytes))
+            do {
+                let data = try opened.paymentData()
+                read += 1
+                if read.isMultiple(of: Self.sampled) { #expect(data.maskedFields.count >= 6) }
+            } catch {
+                refused += 1
+                try #require(error.code == .plaintextMalformed)
+                try #require(!error.detail.contains("4784000000380075") && !error.detail.contains("370295136149943"))
+            }
+        }
+        #expect(read > Self.count / 100 && refused > Self.count / 100)
+    }
+
+    @Test("no bytes crash the readers of certificates, and what reads as a root is kept as it was")
+    func certificates() throws {
+        let authority = TestAuthority.shared
+        let originals = [
+            TrustRoot.appleRootCAG3.derRepresentation, try authority.trustRoot.derRepresentation,
+            try authority.signedByRoot(authority.intermediate),
+            try authority.signedByIntermediate(authority.leaf(.rsaV1)),
+        ]
+        let text = try OpenSSL.run(["x509", "-inform", "DER"], input: originals[0])
+        var generator = SeededGenerator(seed: Self.seed &+ 3)
+        var (read, refused) = (0, 0)
+        for round in 0..<Self.count {
+            let other = originals[Int.random(in: originals.indices, using: &generator)]
+            let bytes = generator.mutated(originals[round % originals.count], splicing: other)
+            do {
+                let root = try TrustRoot(derRepresentation: bytes)
+                read += 1
+                try #require(root.derRepresentation == bytes)
+            } catch let error as PaymentTokenError {
+                refused += 1
+                try #require(error.code == .invalidTrustRoot)
+            }
+            guard round.isMultiple(of: Self.sampled) else { continue }
+            let pem = String(decoding: generator.mutated(text, splicing: other), as: UTF8.self)
+            if let roots = try? TrustRoot.reading(pem: pem) { #expect(!roots.isEmpty) }
+        }
+        #expect(read > Self.count / 100 && refused > Self.count / 100)
+    }
+
+    @Test("what is largest, deepest or widest is refused in bounded time and memory")
+    func bounds() throws {
+        let parts = try TestMint().parts()
+        let before = try Self.peakResidentKilobytes()
+        let deep = String(repeating: "[", count: 30_000)
+        let wide = (0..<9_000).map { "\"\($0)\":0" }.joined(separator: ",")
+        for json in [deep, "{\(wide)}", parts.json.replacing("{", with: "{\"x\":\(deep),", maxReplacements: 1)] {
+            for _ in 0..<50 { #expect(throws: PaymentTokenError.self) { try ApplePayToken(parsing: Array(json.utf8)) } }
+        }
+        let verifier = SignatureVerifier(environment: .production, trustRoots: [], rememberedChains: 1)
+        let nests: [[UInt8]] = [
+            [UInt8](repeating: 0x30, count: 16_384), Array([[UInt8]](repeating: [0x30, 0x80], count: 8_192).joined()),
+            parts.signature.dropLast(6) + [UInt8](repeating: 0xA0, count: 12_000),
+            Array([[UInt8]](repeating: [0x30, 0x84, 0x7F, 0xFF, 0xFF, 0xFF], count: 2_700).joined()),
+        ]
+        for nest in nests {
+            var large = parts
+            large.signature = nest
+            let token = try large.token()
+            for _ in 0..<50 {
+                #expect(verifier.verify(token, receivedAt: TestMint.signedAt)[.structure].outcome == .failed)
+                #expect(token.inspection().certificates == [])
+            }
+        }
+        #expect(try Self.peakResidentKilobytes() - before < 64 * 1024)
+    }
+
+    /// proc(5): the most memory this process has held so far.
+    private static func peakResidentKilobytes() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(Int(line.filter(\.isNumber)))
     }
 }

@@ -95,6 +95,16 @@ struct SignatureRefusalTests {
         Wrong(testDescription: "the key material as Base64", fails: [.messageDigest]) {
             $0.changeSignedContent = { Array(Data($0.prefix(91)).base64EncodedString().utf8) + $0.dropFirst(91) }
         },
+        Wrong(testDescription: "the content in another order", fails: [.messageDigest]) {
+            $0.changeSignedContent = { Array($0.dropFirst(91) + $0.prefix(91)) }
+        },
+        Wrong(testDescription: "identifier and applicationData exchanged", fails: [.messageDigest]) {
+            $0.applicationData = "order 4711"
+            $0.changeSignedContent = { Array($0.dropLast(64) + $0.suffix(32) + $0.dropLast(32).suffix(32)) }
+        },
+        Wrong(testDescription: "the identifier as text", fails: [.messageDigest]) {
+            $0.changeSignedContent = { $0.dropLast(32) + Array(Hex.encode($0.suffix(32)).utf8) }
+        },
         // The certificates.
         Wrong(testDescription: "no certificates", fails: [.structure], says: "0 certificates of the signer") {
             $0.changeCertificates = { _ in [] }

@@ -31,6 +31,17 @@ struct SignatureTests {
         ("digest parameters of NULL, as in 2014", { $0.digestParameters = DER.null }),
         ("no CMSAlgorithmProtection, as in 2014", { $0.hasAlgorithmProtection = false }),
         ("signed attributes in another order", { $0.changeAttributes = { $0.reversed() } }),
+        (
+            "a signing certificate and an intermediate that have ended since",
+            {
+                $0.changeLeaf = { $0.notAfter = "231115000000Z" }
+                $0.changeIntermediate = { $0.notAfter = "231116000000Z" }
+            }
+        ),
+        (
+            "an intermediate of another name and key, known by its marker alone",
+            { $0.authority = TestAuthority.shared.withOtherIntermediate() }
+        ),
         ("certificates in the other order", { $0.changeCertificates = { $0.reversed() } }),
         ("a signing time in GeneralizedTime", { $0.signingTime = DER.element(0x18, Array("20231114221320Z".utf8)) }),
         (

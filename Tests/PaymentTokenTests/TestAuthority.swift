@@ -12,7 +12,8 @@ struct TestAuthority: Sendable {
     static let intermediateMarker = "1.2.840.113635.100.6.2.14"
 
     let rootKey = P384.Signing.PrivateKey()
-    let intermediateKey = P256.Signing.PrivateKey()
+    private(set) var intermediateKey = P256.Signing.PrivateKey()
+    private(set) var intermediateName = "Test Integration CA"
     let ecKey = P256.Signing.PrivateKey()
     /// Shared by every hierarchy, because it takes long to make.
     private static let rsaKey = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
@@ -41,16 +42,24 @@ struct TestAuthority: Sendable {
 
     var intermediate: Certificate {
         Certificate(
-            subject: "Test Integration CA", issuer: "Test Root CA", serial: [0x02], markers: [Self.intermediateMarker],
+            subject: intermediateName, issuer: "Test Root CA", serial: [0x02], markers: [Self.intermediateMarker],
             isAuthority: true, keyUsage: [0x01, 0x06], publicKey: Array(intermediateKey.publicKey.derRepresentation))
     }
 
     func leaf(_ version: ApplePayToken.Version) throws -> Certificate {
         try Certificate(
-            subject: "\(version == .ecV1 ? "ecc" : "rsa")-smp-broker-sign_UC4-PROD", issuer: "Test Integration CA",
+            subject: "\(version == .ecV1 ? "ecc" : "rsa")-smp-broker-sign_UC4-PROD", issuer: intermediateName,
             serial: [version == .ecV1 ? 0x21 : 0x22], markers: [Self.leafMarker],
             publicKey: version == .ecV1
                 ? Array(ecKey.publicKey.derRepresentation) : Array(rsaKey.publicKey.derRepresentation))
+    }
+
+    /// The same root with a successor of its intermediate, as Apple's will be by 2029.
+    func withOtherIntermediate() -> TestAuthority {
+        var successor = self
+        successor.intermediateKey = P256.Signing.PrivateKey()
+        successor.intermediateName = "Test Integration CA - G4"
+        return successor
     }
 
     var trustRoot: TrustRoot {

@@ -9,7 +9,14 @@ struct TestMint {
     static let merchantIdentifier = "merchant.com.example.test"
     static let merchantKey = P256.KeyAgreement.PrivateKey()
     /// Kept as DER, because swift-crypto's type cannot be shared between threads.
-    private static let merchantRSAKey = Result { try _RSA.Encryption.PrivateKey(keySize: .bits2048).derRepresentation }
+    static let merchantRSAKey = Result { try _RSA.Encryption.PrivateKey(keySize: .bits2048).derRepresentation }
+    static let publicKeyHashes: Set<String> = {
+        let rsa = try? _RSA.Encryption.PrivateKey(derRepresentation: merchantRSAKey.get()).publicKey.derRepresentation
+        return Set(
+            [merchantKey.publicKey.derRepresentation, rsa ?? Data()].map {
+                Data(SHA256.hash(data: $0)).base64EncodedString()
+            })
+    }()
     static let signedAt = Timestamp(millisecondsSince1970: 1_700_000_000_000)  // 2023-11-14T22:13:20Z
     static let plaintext =
         #"{"applicationPrimaryAccountNumber":"4784000000380075","applicationExpirationDate":"290228","#
@@ -51,7 +58,32 @@ struct TestMint {
         var data: [UInt8]
         var signature: [UInt8]
 
-        var keyName: String { version == "EC_v1" ? "ephemeralPublicKey" : "wrappedKey" }
+        /// As `version` has it, unless set.
+        var keyName: String {
+            get { setKeyName ?? (version == "EC_v1" ? "ephemeralPublicKey" : "wrappedKey") }
+            set { setKeyName = newValue }
+        }
+        private var setKeyName: String?
+
+        init(
+            version: String, keyMaterial: [UInt8], publicKeyHash: [UInt8], transactionId: [UInt8],
+            applicationDataHash: [UInt8]?, data: [UInt8], signature: [UInt8]
+        ) {
+            self.version = version
+            self.keyMaterial = keyMaterial
+            self.publicKeyHash = publicKeyHash
+            self.transactionId = transactionId
+            self.applicationDataHash = applicationDataHash
+            self.data = data
+            self.signature = signature
+        }
+
+        init(_ token: ApplePayToken) {
+            self.init(
+                version: token.version.rawValue, keyMaterial: token.keyMaterial.bytes,
+                publicKeyHash: token.publicKeyHash.bytes, transactionId: token.transactionId.bytes,
+                applicationDataHash: token.applicationDataHash, data: token.data, signature: token.signature)
+        }
 
         var json: String {
             let application = applicationDataHash.map { #","applicationData":"\#(Hex.encode($0))""# } ?? ""

@@ -45,7 +45,8 @@ struct CommandTests {
                 "mint-token", "--certificate", scratch.path("x.cer"), "--amount", "1", "--currency", "036",
                 "--application-data", "order 4711", "--data-type", "EMV", "--signing-time", "2026-01-31T12:00:00Z",
                 "--authentication-response", "merchant.com.example.other=250", "--count", "3", "--leading-zero-secret",
-                "--merchant-token-identifier", "DAPLMC", "--out", scratch.path("tokens"), "--directory", directory,
+                "--merchant-token-identifier", "DAPLMC", "--merchant-token-metadata", "--out", scratch.path("tokens"),
+                "--directory", directory,
             ]) == 0)
         let lines = try scratch.text("tokens").split(separator: "\n")
         #expect(lines.count == 3)

@@ -40,19 +40,23 @@ struct TokenContentTests {
         #expect(Set(data.keys) == (key == .ec ? ["emvData"] : ["emvData", "encryptedPINData"]))
     }
 
-    @Test("an authentication response names its merchant and holds its amount as text")
+    @Test("an authentication response names its merchant and its amount is text; a merchant token tells of its card")
     func authenticationResponses() throws {
         let other = try #require(MerchantIdentifier("merchant.com.example.other"))
         let token = try bench.authority.mintToken(
             bench.order {
                 $0.authenticationResponses = [.init(merchant: other, amount: 250)]
                 $0.merchantTokenIdentifier = "DAPLMC0000"
+                $0.hasMerchantTokenMetadata = true
             }, certificate: bench.certificate(.ec))
         let plaintext = try plaintext(token)
         let responses = try #require(plaintext["authenticationResponses"] as? [[String: String]])
         #expect(responses.first?["merchantIdentifier"] == other.rawValue)
         #expect(responses.first?["transactionAmount"] == "250")
         #expect(plaintext["merchantTokenIdentifier"] as? String == "DAPLMC0000")
+        let metadata = try #require(plaintext["merchantTokenMetadata"] as? [String: Any])
+        #expect((metadata["cardMetadata"] as? [String: String])?["fpanSuffix"] == "1111")
+        #expect((metadata["cardArt"] as? [[String: String]])?.first?["type"] == "image/png")
     }
 
     @Test("the header names the key and the transaction; outside, the transaction is in upper case")

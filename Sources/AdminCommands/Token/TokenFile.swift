@@ -1,9 +1,11 @@
 import FoundationEssentials
+package import PaymentToken
 package import StrictJSON
 
 /// A payment token as people have it: whole, or its `paymentData`.
 package struct TokenFile: Sendable {
     package let paymentData: JSONObject
+    private let whole: JSONObject
 
     /// - Throws: ``CommandFailure`` for what is no JSON, or holds no `paymentData`.
     package init(_ bytes: some Collection<UInt8>) throws(CommandFailure) {
@@ -16,6 +18,7 @@ package struct TokenFile: Sendable {
         guard case .object(let outermost) = value else {
             throw CommandFailure(.refused, "the payment token is \(value.kind), expected an object")
         }
+        whole = outermost
         paymentData = try Self.paymentData(in: outermost)
     }
 
@@ -23,6 +26,17 @@ package struct TokenFile: Sendable {
 
     /// As it is sent: the members in their order, the values unchanged.
     package var json: [UInt8] { Array(JSONText.compact(.object(paymentData)).utf8) }
+
+    /// The token itself, part by part.
+    ///
+    /// - Throws: ``CommandFailure`` naming the part that is absent or wrong.
+    package func token() throws(CommandFailure) -> ApplePayToken {
+        do {
+            return try ApplePayToken(JSONFields(whole))
+        } catch {
+            throw CommandFailure(.refused, "the payment token can't be read: \(error.detail)")
+        }
+    }
 
     /// `{"token": {"paymentData": …}}` is Apple Pay on the Web's payment, `{"paymentData": …}` its token.
     private static func paymentData(in object: JSONObject) throws(CommandFailure) -> JSONObject {

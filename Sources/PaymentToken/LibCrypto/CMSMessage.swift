@@ -1,13 +1,13 @@
 import CLibCrypto
 
 /// One CMS message, as libcrypto reads it: BER with indefinite lengths, as Apple writes it.
-final class CMSMessage {
+package final class CMSMessage {
     let pointer: OpaquePointer
     /// Bytes after the end of the message.
-    let trailingCount: Int
+    package let trailingCount: Int
 
     /// - Returns: nil unless the bytes begin with a CMS message.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         var left = 0
         let read: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
@@ -29,6 +29,9 @@ final class CMSMessage {
         ERR_clear_error()
     }
 
+    /// The message once more in DER: every length definite.
+    var derRepresentation: [UInt8] { LibCrypto.encoded { i2d_CMS_ContentInfo(pointer, $0) } }
+
     var isSignedData: Bool { OBJ_obj2nid(CMS_get0_type(pointer)) == NID_pkcs7_signed }
 
     /// The content's type, which stays in the message where the content itself does not.
@@ -41,7 +44,7 @@ final class CMSMessage {
     }
 
     /// Borrowed from the message.
-    var signers: [CMSSigner] {
+    package var signers: [CMSSigner] {
         LibCrypto.elements(CMS_get0_SignerInfos(pointer)).map { CMSSigner(message: self, pointer: $0) }
     }
 
@@ -53,7 +56,7 @@ final class CMSMessage {
 }
 
 /// One signer of a message, and the attributes it signed.
-struct CMSSigner {
+package struct CMSSigner {
     /// Keeps the memory that `pointer` points into.
     let message: CMSMessage
     let pointer: OpaquePointer
@@ -65,9 +68,9 @@ struct CMSSigner {
     }
 
     /// One signed attribute's only value: its universal tag and its content.
-    struct Value {
-        let tag: UInt8
-        let bytes: [UInt8]
+    package struct Value {
+        package let tag: UInt8
+        package let bytes: [UInt8]
     }
 
     var algorithms: (digest: Algorithm, signature: Algorithm) {
@@ -86,7 +89,7 @@ struct CMSSigner {
     }
 
     /// - Returns: nil unless the attribute is there exactly once and has exactly one value, RFC 5652 section 11.
-    func value(of attribute: [UInt8]) -> Value? {
+    package func value(of attribute: [UInt8]) -> Value? {
         let places = attributeTypes.indices.filter { attributeTypes[$0] == attribute }
         guard places.count == 1, let found = CMS_signed_get_attr(pointer, CInt(places[0])),
             X509_ATTRIBUTE_count(found) == 1, let type = X509_ATTRIBUTE_get0_type(found, 0)

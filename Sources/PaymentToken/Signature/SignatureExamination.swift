@@ -18,6 +18,7 @@ struct SignatureExamination {
             message = try read(token.signature)
             signer = try onlySigner(of: message)
             try requireAlgorithms(of: signer, version: token.version)
+            try requireFrame(of: message)
             attributes = try SignedAttributes(signer)
         } catch {
             list.fail(.structure, error.finding)
@@ -68,6 +69,13 @@ struct SignatureExamination {
         let signers = message.signers
         guard signers.count == 1 else { throw Fault(finding: "found \(signers.count) signers, expected exactly one") }
         return signers[0]
+    }
+
+    private func requireFrame(of message: CMSMessage) throws(Fault) {
+        guard let frame = MessageFrame(message.derRepresentation) else {
+            throw Fault(finding: "found signed data of more parts than a token's, or of other ones")
+        }
+        if let fault = frame.fault { throw Fault(finding: fault) }
     }
 
     private func requireAlgorithms(of signer: CMSSigner, version: ApplePayToken.Version) throws(Fault) {

@@ -7,6 +7,11 @@ public enum TokenEnvironment: String, Sendable, CaseIterable {
     case production
     /// Test cards: tokens of Apple's sandbox are accepted.
     case sandbox
+
+    /// OIDs and chain do not tell a token of Apple's sandbox from a real one; the signing certificate's name does.
+    init(ofSigner commonNames: [String]) {
+        self = commonNames.contains { $0.uppercased().hasSuffix("_UC4-SANDBOX") } ? .sandbox : .production
+    }
 }
 
 /// Verifies that Apple made a payment token, and made it just now. Needs no key and decrypts nothing.
@@ -19,8 +24,6 @@ public struct SignatureVerifier: Sendable {
     public static let timeWindow = Duration.seconds(300)
     /// How many chains are remembered; Apple uses a handful of signing certificates at a time.
     package static let rememberedChains = 64
-    /// OIDs and chain do not tell a token of Apple's sandbox from a real one; the signing certificate's name does.
-    static let sandboxSuffix = "_UC4-SANDBOX"
 
     private let environment: TokenEnvironment
     private let examination: SignatureExamination
@@ -85,7 +88,7 @@ public struct SignatureVerifier: Sendable {
     }
 
     private func checkEnvironment(_ facts: SignedFacts, _ list: inout Checklist) {
-        let isOfSandbox = facts.leafCommonNames.contains { $0.uppercased().hasSuffix(Self.sandboxSuffix) }
+        let isOfSandbox = TokenEnvironment(ofSigner: facts.leafCommonNames) == .sandbox
         if isOfSandbox && environment == .production {
             list.fail(
                 .environment, "found a signing certificate of Apple's sandbox, expected one for real payments")

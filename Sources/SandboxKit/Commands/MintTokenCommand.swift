@@ -44,6 +44,9 @@ struct MintTokenCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Makes it a merchant token's: its merchantTokenIdentifier.", valueName: "text"))
     var merchantTokenIdentifier: String?
 
+    @Flag(help: "Adds merchantTokenMetadata: card art and the card in words, made up.")
+    var merchantTokenMetadata = false
+
     @Option(
         help: ArgumentHelp(
             "Adds another merchant's authentication response; may be repeated.", valueName: "id=minor-units"),
@@ -76,6 +79,7 @@ struct MintTokenCommand: ParsableCommand {
         order.dataType = dataType
         order.leadingZeroSecret = leadingZeroSecret
         order.merchantTokenIdentifier = merchantTokenIdentifier
+        order.hasMerchantTokenMetadata = merchantTokenMetadata
         order.authenticationResponses = authenticationResponse
         return order
     }

@@ -39,8 +39,11 @@ enum Samples {
             })
     }
 
+    /// Reads as a token; its point is on the curve, its signature is none.
     static let paymentData =
-        #"{"data":"AAEC","signature":"AwQ=","header":{"publicKeyHash":"\#(hash)","ephemeralPublicKey":"BQ==","transactionId":"0a0b"},"version":"EC_v1"}"#
+        #"{"data":"AAECAwQFBgcICQoLDA0ODxAREhM=","signature":"AwQ=","header":{"publicKeyHash":"\#(hash)","ephemeralPublicKey":"MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEXBmNoIo6rFDovMSy66eTAyouNqnWpx41puImWuD7n711chpx8n9Dto8Gdpjgmiaqn/9JVD3MuZt1maL5jKa0wA==","transactionId":"\#(transactionId)"},"version":"EC_v1"}"#
+
+    static let transactionId = String(repeating: "0a", count: 32)
 
     static let plaintext =
         #"{"applicationPrimaryAccountNumber":"4784000000380075","transactionAmount":100,"paymentData":{"onlinePaymentCryptogram":"/x2gvNsADhptD1JXWRhcMAACAAA=","eciIndicator":"7"}}"#

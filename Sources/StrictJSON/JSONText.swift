@@ -1,5 +1,3 @@
-package import StrictJSON
-
 /// Writes JSON that was read, with numbers as their digits.
 package enum JSONText {
     /// No blanks, members in their order.

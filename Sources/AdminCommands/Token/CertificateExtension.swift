@@ -1,0 +1,21 @@
+/// The certificate extensions that payment token signatures carry, by name.
+enum CertificateExtension {
+    /// - Returns: nil for one that this program does not know.
+    static func name(_ oid: String) -> String? { names[oid] }
+
+    /// Apple's from its documents and certificates, the others from RFC 5280 section 4.2.
+    private static let names = [
+        "1.2.840.113635.100.6.29": "Apple marker: signs payment tokens",
+        "1.2.840.113635.100.6.2.14": "Apple marker: Application Integration CA",
+        "1.2.840.113635.100.6.2.15": "Apple marker: Worldwide Developer Relations CA - G2",
+        "1.2.840.113635.100.6.32": "Apple: hash of a merchant identifier",
+        "2.5.29.14": "subject key identifier",
+        "2.5.29.15": "key usage",
+        "2.5.29.19": "basic constraints",
+        "2.5.29.31": "revocation list distribution points",
+        "2.5.29.32": "certificate policies",
+        "2.5.29.35": "authority key identifier",
+        "2.5.29.37": "extended key usage",
+        "1.3.6.1.5.5.7.1.1": "authority information access",
+    ]
+}

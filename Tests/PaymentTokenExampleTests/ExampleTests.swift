@@ -1,0 +1,42 @@
+import Foundation
+import MerchantKeyClient
+import PaymentToken
+import Testing
+
+/// This target sees no more of the library than another program does.
+@Suite("The README's example of the library")
+struct ExampleTests {
+    static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+
+    @Test("is what is compiled here")
+    func sameText() throws {
+        let readme = try String(
+            contentsOf: Self.sources.appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
+        let source = try String(contentsOf: Self.sources.appending(path: "OpenTokenExample.swift"), encoding: .utf8)
+        let example = try #require(
+            source.components(separatedBy: "// example begins\n").last?.components(separatedBy: "// example ends").first
+        )
+        #expect(example.contains("PaymentTokenOpener("))
+        #expect(readme.contains("```swift\n\(example)```"))
+    }
+
+    /// A token of the right form whose signature is none.
+    static func token(publicKeyHash: String) -> Data {
+        let point =
+            "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEXBmNoIo6rFDovMSy66eTAyouNqnWpx41puImWuD7n711chpx8n9Dto8Gdpjgmiaqn/9JVD3MuZt1maL5jKa0wA=="
+        return Data(
+            #"{"version":"EC_v1","data":"AAECAwQFBgcICQoLDA0ODxAREhM=","signature":"AwQ=","header":{"publicKeyHash":"\#(publicKeyHash)","ephemeralPublicKey":"\#(point)","transactionId":"\#(String(repeating: "0a", count: 32))"}}"#
+                .utf8)
+    }
+
+    @Test("refuses a token that Apple did not sign, asks for no key and claims nothing")
+    func refused() async throws {
+        // Nothing listens there: had it asked, it would have failed otherwise.
+        try await DecryptorClient.with(socketPath: "/nonexistent/decryptor.sock") { keys in
+            let opener = makeOpener(keys: keys) { _ in Issue.record("claimed") }
+            let json = Self.token(publicKeyHash: Data(repeating: 1, count: 32).base64EncodedString())
+            let error = await #expect(throws: PaymentTokenError.self) { try await charge(json, with: opener) }
+            #expect(error?.code == .verificationFailed)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import PaymentToken
+import SandboxKit
+import Testing
+import Vocabulary
+
+/// Tokens of the sandbox, which shares no code with the library, and the merchant keys that open them.
+struct SandboxTokens: Sendable {
+    static let shared = Result { try SandboxTokens() }
+    static let merchant = "merchant.com.example.sandbox"
+
+    /// What an ordinary token is not, as the platform's tokens are at times.
+    static let kinds: [(name: String, order: @Sendable (inout TokenOrder) -> Void)] = [
+        ("plain", { _ in }),
+        ("applicationData", { $0.applicationData = Array("order 4711".utf8) }),
+        ("EMV", { $0.dataType = .emv }),
+        (
+            "merchant token",
+            {
+                $0.merchantTokenIdentifier = "DAPLMC0000"
+                $0.hasMerchantTokenMetadata = true
+            }
+        ),
+        (
+            "authentication responses",
+            { order in
+                guard let other = MerchantIdentifier("merchant.com.example.other") else { return }
+                order.authenticationResponses = [.init(merchant: other, amount: 250)]
+            }
+        ),
+    ]
+
+    let signedAt = Timestamp(millisecondsSince1970: 1_795_237_200_000)  // 2026-11-21T05:00:00Z
+    let trustRoots: [TrustRoot]
+    private let authority: SandboxAuthority
+    private let certificates: [ApplePayToken.Version: [UInt8]]
+    private let privateKeys: [ApplePayToken.Version: String]
+
+    private init() throws {
+        authority = try SandboxAuthority(createdAt: signedAt)
+        trustRoots = try TrustRoot.reading(pem: authority.rootCertificate)
+        var certificates: [ApplePayToken.Version: [UInt8]] = [:]
+        var privateKeys: [ApplePayToken.Version: String] = [:]
+        let merchant = try #require(MerchantIdentifier(Self.merchant))
+        for version in ApplePayToken.Version.allCases {
+            let options = version == .ecV1 ? ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"] : ["rsa:2048"]
+            let made = String(
+                decoding: try OpenSSL.run(
+                    ["req", "-new", "-nodes", "-subj", "/CN=x", "-keyout", "/dev/stdout", "-newkey"] + options),
+                as: UTF8.self)
+            let csr = try #require(made.range(of: "-----BEGIN CERTIFICATE REQUEST-----"))
+            certificates[version] = try authority.issue(
+                csr: Array(made[csr.lowerBound...].utf8), merchant: merchant, purpose: .paymentProcessing,
+                notBefore: signedAt)
+            privateKeys[version] = String(made[..<csr.lowerBound])
+        }
+        (self.certificates, self.privateKeys) = (certificates, privateKeys)
+    }
+
+    func minted(_ version: ApplePayToken.Version, _ change: (inout TokenOrder) -> Void) throws -> MintedToken {
+        var order = TokenOrder(signingTime: signedAt)
+        change(&order)
+        return try authority.mintToken(order, certificate: try #require(certificates[version]))
+    }
+
+    func symmetricKey(of token: ApplePayToken) throws -> SymmetricKey {
+        let pem = try #require(privateKeys[token.version])
+        switch token.keyMaterial {
+        case .ephemeralPublicKey(let sender):
+            return try SymmetricKeyDerivation.symmetricKey(
+                sharedSecret: P256.KeyAgreement.PrivateKey(pemRepresentation: pem)
+                    .sharedSecretFromKeyAgreement(with: sender.agreementKey),
+                merchantIdentifier: Self.merchant)
+        case .wrappedKey(let wrapped):
+            return SymmetricKey(
+                data: try _RSA.Encryption.PrivateKey(pemRepresentation: pem)
+                    .decrypt(wrapped.bytes, padding: .PKCS1_OAEP_SHA256))
+        }
+    }
+}
