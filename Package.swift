@@ -148,7 +148,8 @@ let testTargets: [Target] = [
         "DecryptorServerTests",
         [
             "DecryptorServer", "MerchantTestSupport", "SandboxKit", "LocalSocket", "MerchantOperations",
-            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1,
+            .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
     tests("EndToEndTests", [], resources: [.copy("Scripts")]),
