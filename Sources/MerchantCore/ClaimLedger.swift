@@ -52,7 +52,8 @@ package protocol ClaimLedger: Sendable {
     /// Takes a token. Returns once the claim is on stable storage.
     ///
     /// - Throws: `tokenAlreadyClaimed`; `idempotencyKeyReused` where the caller's key came with another request;
-    ///   `storeUnavailable` or `overloaded`, and then nothing was claimed.
+    ///   `overloaded`; `storeUnavailable`, and where the storage itself failed nobody knows whether the claim outlives a
+    ///   restart: only a repeat of the same attempt tells.
     func claim(_ claim: TokenClaim) async throws -> ClaimOutcome
     /// The claim of a payment, as long as it is kept.
     func claim(of transactionId: Words256) async throws -> TokenClaim?
