@@ -117,7 +117,7 @@ import Yams
                     version: "", environment: "", time: "", startedAt: "", merchants: 0, merchantsBelowTarget: 0,
                     keyPairs: [:], certificates: 0, auditRecords: 0, findings: [finding])
             ),
-            ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [])),
+            ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [], warnings: [])),
             (
                 "AuditRecordDocument",
                 AuditRecordDocument(
