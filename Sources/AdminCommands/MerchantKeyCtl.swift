@@ -15,6 +15,7 @@ struct MerchantKeyCtl: NounCommand {
             """,
         subcommands: [
             MerchantNoun.self, KeyNoun.self, CertificateNoun.self, TokenNoun.self, StatusShow.self, AuditNoun.self,
+            BackupNoun.self, ConfigNoun.self, Diagnose.self,
         ])
 
     // Declared here too, so that both stand before the noun as well as after the verb.

@@ -12,7 +12,6 @@ import Schema
 import ServiceLifecycle
 import UnixSignals
 import Vocabulary
-import WireAPI
 
 /// The composition root: the one place that knows every part and puts them together.
 package enum Daemon {
@@ -22,43 +21,68 @@ package enum Daemon {
     /// Opens everything in order (directory, lock, master key, database, keys, sockets) and serves until SIGTERM or SIGINT.
     ///
     /// - Throws: ``SettingsError`` or `MerchantError` saying what was found and what was expected.
-    package static func run(_ settings: Settings, logger: Logger) async throws {
+    ///
+    /// - Parameter acceptsOlder: whether a database that is older than it once was is good enough.
+    package static func run(_ settings: Settings, acceptsOlder: Bool = false, logger: Logger) async throws {
         for complaint in ProcessHygiene.apply() {
             logger.warning("process hygiene is incomplete", metadata: ["complaint": "\(complaint)"])
         }
         try StateDirectory.prepare(settings.stateDirectory)
         let lock = try InstanceLock(path: settings.lockPath)
+        guard try RestoreMarker(path: settings.restoreMarkerPath).read() == nil else {
+            throw SettingsError(
+                "a restore into \(settings.stateDirectory) was cut short: run 'merchantkeyctl backup restore' again")
+        }
         let clock = SystemClock()
         let startedAt = clock.now
+        let missingLog = DatabaseHistory.missingLog(settings, wasLeftOpen: lock.wasLeftOpen)
+        if let missingLog, !acceptsOlder { throw SettingsError(missingLog + DatabaseHistory.howToAccept) }
 
         let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
+        let conditions = ConditionBoard()
+        let health = DaemonHealth(store: store, conditions: conditions)
         let operations = MerchantOperations(
             repository: store, custodian: custody, clock: clock, environment: settings.environment,
-            tokenRoots: try tokenRoots(settings))
+            tokenRoots: try tokenRoots(settings),
+            backups: BackupWorkshop(store: store, masterKeyFile: settings.masterKeyFile, clock: clock),
+            conditions: { health.findings })
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
-        try await operations.recordStart(as: ourselves, version: version, policy: settings.policy)
+        let start = StartRecord(
+            operations: operations, settings: settings, caller: ourselves, conditions: conditions, logger: logger)
+        try await start.make(missingLog: missingLog, acceptsOlder: acceptsOlder)
+        lock.markOpen()
 
-        let health: @Sendable () -> HealthDocument = {
-            switch store.health {
-            case .ready: HealthDocument(live: true, ready: true, reasons: [])
-            case .failed(let error): HealthDocument(live: true, ready: false, reasons: [error.detail])
-            }
-        }
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
-            operations: operations, policy: settings.policy, health: health, answers: answers, logger: logger)
+            operations: operations, policy: settings.policy, health: { health.document }, answers: answers,
+            logger: logger)
         let adminServer = AdminServer(
             socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
-            policy: settings.policy, health: health, version: version, startedAt: startedAt,
+            policy: settings.policy, health: { health.document }, version: version, startedAt: startedAt,
             openAPI: Schema.openAPI, logger: logger)
         let sweep = DestructionSweep(
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: sweep), .init(service: decryptorServer), .init(service: adminServer)],
+                services: [
+                    .init(service: sweep),
+                    .init(
+                        service: HeadShipping(
+                            settings: settings.auditHead, store: store, clock: clock, conditions: conditions,
+                            logger: logger)),
+                    .init(
+                        service: StoreWatch(store: store, conditions: conditions, logger: logger) {
+                            await start.makeUp()
+                        }),
+                    .init(
+                        service: BackupSchedule(
+                            settings: settings.backup, operations: operations, caller: ourselves, clock: clock,
+                            startedAt: startedAt, conditions: conditions, logger: logger)),
+                    .init(service: decryptorServer), .init(service: adminServer),
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         logger.info(
             "merchantkeyd starts",
@@ -67,21 +91,32 @@ package enum Daemon {
                 "adminSocket": "\(settings.adminSocket.path)", "decryptorSocket": "\(settings.decryptorSocket.path)",
             ])
         try await group.run()
+        lock.markClosed()
         try store.close()
         logger.info("merchantkeyd ended")
         _ = consume lock
+    }
+
+    /// Reads the files that the settings name, but for keys.
+    static func judgeFiles(_ settings: Settings) throws {
+        _ = try tokenRoots(settings)
+        _ = try certificateIssuers(settings)
+    }
+
+    private static func certificateIssuers(_ settings: Settings) throws -> CertificateIssuers? {
+        try settings.certificateIssuers.map { paths in
+            // Apple's root completes the chains of Apple's issuing CAs, which is all that most settings name.
+            try CertificateIssuers(
+                reading: try paths.map { try file("trust.certificate-issuers", $0) }
+                    + [TrustRoot.appleRootCAG3.derRepresentation])
+        }
     }
 
     private static func openKeys(
         _ settings: Settings, clock: some WallClock, logger: Logger
     ) throws -> (MerchantStore, KeyCustody) {
         let masterKey = try masterKey(settings, logger: logger)
-        let issuers = try settings.certificateIssuers.map { paths in
-            // Apple's root completes the chains of Apple's issuing CAs, which is all that most settings name.
-            try CertificateIssuers(
-                reading: try paths.map { try file("trust.certificate-issuers", $0) }
-                    + [TrustRoot.appleRootCAG3.derRepresentation])
-        }
+        let issuers = try certificateIssuers(settings)
         let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
         let custody = KeyCustody(
             keyring: try Keyring(opening: store, with: masterKey, at: clock.now), certificateIssuers: issuers

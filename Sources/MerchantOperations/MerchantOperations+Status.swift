@@ -13,6 +13,14 @@ package struct StatusFinding: Hashable, Sendable {
 
     package enum Code: String, Sendable, CaseIterable {
         case belowTarget, certificateEnding, certificateEnded
+        /// The database cannot be written, or is damaged.
+        case storeFailing, storeDamaged
+        /// No good backup is as young as it should be, or the last attempt failed.
+        case backupOverdue, backupFailed
+        /// The audit's head could not be taken to where it is kept.
+        case auditHeadNotShipped
+        /// The database is older than it once was: by a restore, or by an accepted older copy.
+        case databaseRestored
     }
 
     package let severity: Severity
@@ -20,6 +28,17 @@ package struct StatusFinding: Hashable, Sendable {
     package let detail: String
     package let merchantIdentifier: MerchantIdentifier?
     package let publicKeyHash: PublicKeyHash?
+
+    package init(
+        severity: Severity, code: Code, detail: String, merchantIdentifier: MerchantIdentifier? = nil,
+        publicKeyHash: PublicKeyHash? = nil
+    ) {
+        self.severity = severity
+        self.code = code
+        self.detail = detail
+        self.merchantIdentifier = merchantIdentifier
+        self.publicKeyHash = publicKeyHash
+    }
 }
 
 /// The state of everything, in numbers and findings.
@@ -27,6 +46,7 @@ package struct Status: Sendable {
     package let at: Timestamp
     package let environment: Environment
     package let counts: StoreCounts
+    package let backups: BackupCoverage
     /// Worst first.
     package let findings: [StatusFinding]
 }
@@ -40,14 +60,17 @@ extension MerchantOperations {
     package func status() async throws -> Status {
         let now = clock.now
         let environment = environment
+        let conditions = conditions()
         return try await repository.read { reading in
-            var findings = try reading.keyPairsEnding(before: now.adding(Self.renewalWindow), limit: Self.mostFindings)
+            var findings = conditions
+            findings += try reading.keyPairsEnding(before: now.adding(Self.renewalWindow), limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
             findings += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
             findings.sort { $0.severity > $1.severity }
             return Status(
                 at: now, environment: environment, counts: try reading.counts(at: now),
+                backups: try reading.backupCoverage(),
                 findings: Array(findings.prefix(Self.mostFindings)))
         }
     }
@@ -74,14 +97,5 @@ extension MerchantOperations {
             severity: severity, code: .belowTarget,
             detail: "\(merchant.activeKeyPairs) of \(merchant.targetActiveKeyPairs) active key pairs",
             merchantIdentifier: merchant.merchantIdentifier, publicKeyHash: nil)
-    }
-
-    /// Newest first; `before` is the sequence of the last record of the page before.
-    package func auditRecords(
-        merchant: MerchantIdentifier?, key: PublicKeyHash?, before: Int?, limit: Int
-    ) async throws -> [AuditRecord] {
-        try await repository.read {
-            try $0.auditRecords(merchant: merchant, key: key, before: before, limit: limit)
-        }
     }
 }

@@ -12,16 +12,25 @@ package struct MerchantOperations: Sendable {
     package let environment: Environment
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
+    /// nil where no backups are made.
+    let backups: (any BackupKeeper)?
+    /// What the daemon found out about itself and its machine.
+    let conditions: @Sendable () -> [StatusFinding]
 
-    /// - Parameter tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
+    /// - Parameters:
+    ///   - tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
+    ///   - conditions: asked for each status.
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, clock: any WallClock,
-        environment: Environment, tokenRoots: [TrustRoot]? = nil
+        environment: Environment, tokenRoots: [TrustRoot]? = nil, backups: (any BackupKeeper)? = nil,
+        conditions: @escaping @Sendable () -> [StatusFinding] = { [] }
     ) {
         self.repository = repository
         self.custodian = custodian
         self.clock = clock
         self.environment = environment
+        self.backups = backups
+        self.conditions = conditions
         verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
     }
 }

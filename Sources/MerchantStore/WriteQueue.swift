@@ -30,17 +30,32 @@ final class WriteQueue: Sendable {
         var refusal: MerchantError?
         /// Why nothing that waits is written either.
         var failure: MerchantError?
+        /// Why the last change could not be written, and since when; until one is.
+        var impairment: (error: MerchantError, since: Timestamp)?
     }
 
     private let pool: DatabasePool
+    private let clock: any WallClock
     private let state = Mutex(State())
 
-    init(pool: DatabasePool) { self.pool = pool }
+    init(pool: DatabasePool, clock: any WallClock) {
+        self.pool = pool
+        self.clock = clock
+    }
 
     func setObservers(_ observers: [any KeyChangeObserver]) { state.withLock { $0.observers = observers } }
 
     var health: StoreHealth {
-        state.withLock { state in (state.failure ?? state.refusal).map { .failed($0) } ?? .ready }
+        state.withLock { state in
+            if let failure = state.failure ?? state.refusal { return .failed(failure) }
+            return state.impairment.map { .impaired($0.error, since: $0.since) } ?? .ready
+        }
+    }
+
+    /// Takes no more changes until a restart.
+    func fail(_ error: MerchantError) {
+        let failure = MerchantError(error.code, "\(error.detail); nothing is written until the daemon is restarted")
+        state.withLock { $0.failure = $0.failure ?? failure }
     }
 
     func add(_ write: PendingWrite) {
@@ -104,16 +119,23 @@ extension WriteQueue {
     private func commit(_ group: [PendingWrite], on db: Database) {
         var answers: [@Sendable () -> Void] = []
         var changed: Set<PublicKeyHash> = []
+        let changesBefore = db.totalChangesCount
+        var impairment: MerchantError?
         do {
             try db.inTransaction(.immediate) {
-                for write in group { answers.append(try attempt(write, on: db, changing: &changed)) }
+                for write in group { answers.append(try attempt(write, on: db, changing: &changed, impairment: &impairment)) }
                 return .commit
             }
+            // A group of refusals alone has written nothing, so it proves nothing.
+            if impairment == nil, db.totalChangesCount > changesBefore { state.withLock { $0.impairment = nil } }
         } catch {
             let error = judged(error)
+            impairment = error as? MerchantError
+            note(impairment)
             for write in group { write.refuse(error) }
             return
         }
+        note(impairment)
         if !changed.isEmpty {
             let hashes = Array(changed)
             for observer in state.withLock({ $0.observers }) { observer.keysChanged(hashes) }
@@ -126,7 +148,8 @@ extension WriteQueue {
     /// - Returns: what answers its caller.
     /// - Throws: where the whole group is lost.
     private func attempt(
-        _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>
+        _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>,
+        impairment: inout MerchantError?
     ) throws -> @Sendable () -> Void {
         let transaction = StoreTransaction(db: db)
         try db.execute(sql: "SAVEPOINT one_write")
@@ -139,19 +162,26 @@ extension WriteQueue {
             // For some errors SQLite gives up the whole transaction; on failing storage none is to be relied on.
             guard db.isInsideTransaction, !StoreFailure.isLasting(error) else { throw error }
             try db.execute(sql: "ROLLBACK TO one_write; RELEASE one_write")
+            let isOurs = error is DatabaseError
             let error = StoreFailure.translated(error)
+            if isOurs { impairment = error as? MerchantError }
             return { write.refuse(error) }
         }
+    }
+
+    /// Remembers what kept a change from being written.
+    private func note(_ error: MerchantError?) {
+        guard let error, error.code == .storeUnavailable else { return }
+        let now = clock.now
+        state.withLock { $0.impairment = (error, since: $0.impairment?.since ?? now) }
     }
 
     /// Translates what lost a transaction or a checkpoint, and takes no more where the storage itself failed.
     func judged(_ error: any Error) -> any Error {
         let translated = StoreFailure.translated(error)
         if StoreFailure.isLasting(error), let translated = translated as? MerchantError {
-            let failure = MerchantError(
-                translated.code, "\(translated.detail); nothing is written until the daemon is restarted")
-            state.withLock { $0.failure = $0.failure ?? failure }
-            return failure
+            fail(translated)
+            return state.withLock { $0.failure } ?? translated
         }
         return translated
     }

@@ -1,0 +1,31 @@
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import WireAPI
+
+/// Whether the daemon does all it is for, and what is wrong: for health and status.
+struct DaemonHealth: Sendable {
+    private static let reading = "keys are still resolved and tokens decrypted"
+
+    let store: MerchantStore
+    let conditions: ConditionBoard
+
+    var document: HealthDocument {
+        let reason = storeFinding?.detail
+        return HealthDocument(live: true, ready: reason == nil, reasons: reason.map { [$0] } ?? [])
+    }
+
+    var findings: [StatusFinding] { (storeFinding.map { [$0] } ?? []) + conditions.all }
+
+    private var storeFinding: StatusFinding? {
+        switch store.health {
+        case .ready: nil
+        case .impaired(let error, let since):
+            StatusFinding(
+                severity: .critical, code: .storeFailing,
+                detail: "nothing could be written since \(since), \(Self.reading): \(error.detail)")
+        case .failed(let error):
+            StatusFinding(severity: .critical, code: .storeFailing, detail: "\(error.detail); \(Self.reading)")
+        }
+    }
+}
