@@ -151,7 +151,7 @@ let testTargets: [Target] = [
             "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
-    tests("EndToEndTests", [], resources: [.copy("Scripts")]),
+    tests("EndToEndTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests("ArchitectureTests", []),
 ]
 

@@ -38,7 +38,7 @@ extension StoreReading {
     }
 
     func auditHead() throws -> AuditHead? {
-        try first("SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1", []) {
+        try first("SELECT sequence, hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", []) {
             AuditHead(sequence: try $0.integer("sequence"), hash: try $0.bytes("hash"))
         }
     }

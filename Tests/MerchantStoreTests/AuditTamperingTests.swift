@@ -136,7 +136,7 @@ struct AuditTamperingTests {
             UPDATE audit SET (deed, merchant_identifier, public_key_hash, hash) = ('merchantRemoved', NULL, NULL, x'\(digits)')
             WHERE sequence = 50
             """
-        ]) {
+        ]) { () throws in
             #expect(try breaks().map(\.sequence) == [51])
         }
     }
@@ -154,7 +154,7 @@ struct AuditTamperingTests {
         }
         #expect(try difference() == nil)
         let cut = ["DELETE FROM audit WHERE sequence > 100", "UPDATE sqlite_sequence SET seq = 100 WHERE name = 'audit'"]
-        try tampering(cut) {
+        try tampering(cut) { () throws in
             #expect(try breaks() == [])
             #expect(try difference()?.kind == .cutOff)
         }
