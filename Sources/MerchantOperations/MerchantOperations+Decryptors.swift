@@ -81,7 +81,6 @@ extension MerchantOperations {
             try transaction.append(request.entry(.daemonStarted, at: now, after: version))
             for (deed, reason) in history {
                 try transaction.append(request.entry(deed, at: now, reason: reason))
-                try transaction.setDaemonFact(Self.restoredFact, "")
                 try transaction.setDaemonFact(Self.olderSinceFact, now.rfc3339)
             }
             let permits = policy.summary

@@ -54,6 +54,7 @@ final class StartRecord: Sendable {
         do {
             try await operations.recordStart(
                 as: caller, version: Daemon.version, policy: settings.policy, history: history.withLock { $0 })
+            try await forgetRestore()
             isMade.store(true, ordering: .releasing)
             try await showOlder()
             return true
@@ -61,6 +62,20 @@ final class StartRecord: Sendable {
             logger.error("the start could not be recorded", metadata: ["error": "\(error)"])
             return false
         }
+    }
+
+    /// The head of a restored database takes the place of the newer one before the restore is forgotten: a start that is cut
+    /// short in between is not refused the next time.
+    private func forgetRestore() async throws {
+        guard !history.withLock({ $0.isEmpty }) else { return }
+        let head = try await operations.repository.read { try $0.auditHead() }
+        if let file = settings.auditHead.file, let head {
+            do { try HeadFile(path: file).append(head, at: operations.clock.now) } catch {
+                logger.error("the audit's head could not be shipped", metadata: ["error": "\(error)"])
+                return
+            }
+        }
+        try await operations.repository.write { try $0.setDaemonFact(MerchantOperations.restoredFact, "") }
     }
 
     private func showOlder() async throws {
