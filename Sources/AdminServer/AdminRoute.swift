@@ -103,7 +103,8 @@ extension AdminRoute {
         reads(
             "/v1/audit", query: ["merchant", "key", "caller", "since", "until", "order", "limit", "cursor"],
             .judgedInside { try await $0.audit($1) }),
-        reads("/v1/audit/verification", query: ["head", "cursor"], .everyMerchant { try await $0.auditVerification($1) }),
+        reads(
+            "/v1/audit/verification", query: ["head", "cursor"], .everyMerchant { try await $0.auditVerification($1) }),
         writes(.post, "/v1/backups", deed: "backup created", .everyMerchant { try await $0.createBackup($1) }),
         writes(
             .post, "/v1/backups/verification", deed: "backup verified",

@@ -118,8 +118,14 @@ package enum Daemon {
         let masterKey = try masterKey(settings, logger: logger)
         let issuers = try certificateIssuers(settings)
         let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
+        let keyring = try Keyring(opening: store, with: masterKey, at: clock.now)
+        if !keyring.isLocked {
+            logger.warning(
+                "master key and data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or switch swap off"
+            )
+        }
         let custody = KeyCustody(
-            keyring: try Keyring(opening: store, with: masterKey, at: clock.now), certificateIssuers: issuers
+            keyring: keyring, certificateIssuers: issuers
         ) { hash in
             try store.readNow { reading in
                 guard let keyPair = try reading.keyPair(hash) else { return nil }

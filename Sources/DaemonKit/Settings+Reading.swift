@@ -41,7 +41,8 @@ extension Settings {
             decryptorSocket: try socket(reader, "decryptor", in: directory, mode: mode),
             logLevel: try choice(reader, "log.level", default: .info),
             auditHead: AuditHeadSettings(
-                file: try absolutePath(reader, "audit.head.file"), syslog: try absolutePath(reader, "audit.head.syslog"),
+                file: try absolutePath(reader, "audit.head.file"),
+                syslog: try absolutePath(reader, "audit.head.syslog"),
                 every: try duration(reader, "audit.head.every", default: .seconds(60))),
             backup: try backup(reader))
     }
@@ -62,7 +63,8 @@ extension Settings {
         return path
     }
 
-    private static func duration(_ reader: ConfigReader, _ name: String, default fallback: Duration) throws -> Duration {
+    private static func duration(_ reader: ConfigReader, _ name: String, default fallback: Duration) throws -> Duration
+    {
         guard let text = reader.string(forKey: ConfigKey(name)) else { return fallback }
         guard let seconds = DurationText.seconds(text), (1...31_536_000).contains(seconds) else {
             throw SettingsError("'\(name)' is '\(text)', \(DurationText.expectation) and at most 365d")

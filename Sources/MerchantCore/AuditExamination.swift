@@ -74,7 +74,8 @@ package struct AuditExamination: Sendable {
                 let index = breaks.firstIndex(where: { $0.kind == .edited && $0.sequence == stranger.sequence })
             else { continue }
             breaks[index] = AuditBreak(
-                .reordered, at: stranger.sequence, "record \(origin) stands in the place of record \(stranger.sequence)")
+                .reordered, at: stranger.sequence, "record \(origin) stands in the place of record \(stranger.sequence)"
+            )
         }
     }
 
@@ -105,11 +106,15 @@ extension AuditBreak {
         switch link {
         case nil:
             AuditBreak(
-                .cutOff, at: kept.sequence, "record \(kept.sequence), whose hash was kept elsewhere, is not here: records were cut off, or an older copy of the database was put back")
+                .cutOff, at: kept.sequence,
+                "record \(kept.sequence), whose hash was kept elsewhere, is not here: records were cut off, or an older copy of the database was put back"
+            )
         case .record(let record) where record.hash == kept.hash: nil
         default:
             AuditBreak(
-                .rewritten, at: kept.sequence, "record \(kept.sequence) has another hash than the one kept elsewhere: the chain was made anew, or this is another database")
+                .rewritten, at: kept.sequence,
+                "record \(kept.sequence) has another hash than the one kept elsewhere: the chain was made anew, or this is another database"
+            )
         }
     }
 }

@@ -52,7 +52,8 @@ extension MerchantOperations {
         var breaks = examination.breaks
         if let kept, let found = try await difference(from: kept) { breaks.insert(found, at: 0) }
         return AuditVerification(
-            examined: examination.examined, breakCount: examination.breakCount + breaks.count - examination.breaks.count,
+            examined: examination.examined,
+            breakCount: examination.breakCount + breaks.count - examination.breaks.count,
             breaks: breaks, head: head, next: isAtEnd ? nil : examination.next)
     }
 

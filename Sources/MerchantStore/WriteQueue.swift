@@ -123,7 +123,9 @@ extension WriteQueue {
         var impairment: MerchantError?
         do {
             try db.inTransaction(.immediate) {
-                for write in group { answers.append(try attempt(write, on: db, changing: &changed, impairment: &impairment)) }
+                for write in group {
+                    answers.append(try attempt(write, on: db, changing: &changed, impairment: &impairment))
+                }
                 return .commit
             }
             // A group of refusals alone has written nothing, so it proves nothing.

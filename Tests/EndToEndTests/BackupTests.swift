@@ -159,7 +159,9 @@ import Vocabulary
         try installation.start(config: config)
         var seen: Set<String> = []
         try installation.eventually("four backups") {
-            let names = try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasSuffix(".backup") }
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory).filter {
+                $0.hasSuffix(".backup")
+            }
             #expect(names.count <= 3)
             seen.formUnion(names)
             return seen.count >= 4

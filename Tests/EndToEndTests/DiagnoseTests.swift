@@ -19,13 +19,17 @@ import Testing
         )
     }
 
-    @Test func `with the daemon up, down and killed, a sound installation has no failure and nothing is changed`() throws {
+    @Test func `with the daemon up, down and killed, a sound installation has no failure and nothing is changed`()
+        throws
+    {
         try installation.start()
         let up = try diagnose()
         #expect(up.status == 0, "\(up.checks)")
-        for name in ["settings", "state directory", "daemon", "database", "database content", "schema", "master key",
-            "master key fits", "certificates", "clock", "admin socket", "decryptor socket", "disk space", "core dumps"]
-        {
+        for name in [
+            "settings", "state directory", "daemon", "database", "database content", "schema", "master key",
+            "master key fits", "certificates", "clock", "admin socket", "decryptor socket", "disk space", "core dumps",
+            "locked memory",
+        ] {
             #expect(up.checks[name] == "success", "\(name): \(up.checks[name] ?? "not there")")
         }
         installation.stop(SIGKILL)
@@ -71,7 +75,8 @@ import Testing
         try Data("no database".utf8).write(to: URL(filePath: installation.path("state/merchantkeyd.sqlite")))
         try set(0o600, "state/merchantkeyd.sqlite")
         #expect(try diagnose().checks["database content"] == "failure")
-        #expect(try diagnose("--config", try installation.write("nonsense: 1\n", "n.yaml")).checks["settings"] == "failure")
+        #expect(
+            try diagnose("--config", try installation.write("nonsense: 1\n", "n.yaml")).checks["settings"] == "failure")
     }
 
     @Test func `settings are checked without a daemon`() throws {

@@ -78,7 +78,8 @@ import Testing
     @Test(
         .enabled(if: FailingCalls.isPossible, "needs a C compiler"),
         arguments: ["fsync EIO", "write EIO", "write EROFS"])
-    func `after a failed write or sync nothing is written until a restart, and keys are answered`(order: String) throws {
+    func `after a failed write or sync nothing is written until a restart, and keys are answered`(order: String) throws
+    {
         try installation.start(environment: try FailingCalls.environment(in: installation))
         let hash = try onboard()
         _ = try installation.write(order, "orders")

@@ -30,7 +30,8 @@ import Vocabulary
         installation.stop(SIGKILL)
         for thread in threads { thread.join() }
 
-        let script = try #require(Bundle.module.url(forResource: "power_failure", withExtension: "py", subdirectory: "Scripts"))
+        let script = try #require(
+            Bundle.module.url(forResource: "power_failure", withExtension: "py", subdirectory: "Scripts"))
         let judged = try Installation.run(
             ["python3", script.path, installation.path("record"), installation.path("disk"), "500"])
         #expect(judged.status == 0, "\(judged.output) \(judged.error)")

@@ -153,7 +153,9 @@ struct AuditTamperingTests {
             }
         }
         #expect(try difference() == nil)
-        let cut = ["DELETE FROM audit WHERE sequence > 100", "UPDATE sqlite_sequence SET seq = 100 WHERE name = 'audit'"]
+        let cut = [
+            "DELETE FROM audit WHERE sequence > 100", "UPDATE sqlite_sequence SET seq = 100 WHERE name = 'audit'",
+        ]
         try tampering(cut) { () throws in
             #expect(try breaks() == [])
             #expect(try difference()?.kind == .cutOff)
@@ -171,7 +173,8 @@ struct AuditTamperingTests {
             let at = Sample.moment.adding(.seconds(number))
             try await temporary.store.write { try $0.append(AuditEntry(.keyRevoked, by: caller, at: at)) }
         }
-        func sequences(_ filter: AuditFilter, from: Int? = nil, oldestFirst: Bool = false, _ limit: Int) throws -> [Int] {
+        func sequences(_ filter: AuditFilter, from: Int? = nil, oldestFirst: Bool = false, _ limit: Int) throws -> [Int]
+        {
             try temporary.store.readNow {
                 try $0.auditRecords(filter, from: from, oldestFirst: oldestFirst, limit: limit).map(\.sequence)
             }

@@ -17,7 +17,8 @@ enum DaemonProgram {
     private static var beside: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { bytes in
-            bytes.baseAddress.map { readlink("/proc/self/exe", $0.assumingMemoryBound(to: CChar.self), bytes.count) } ?? 0
+            bytes.baseAddress.map { readlink("/proc/self/exe", $0.assumingMemoryBound(to: CChar.self), bytes.count) }
+                ?? 0
         }
         guard count > 0 else { return nil }
         let own = String(decoding: buffer[..<count], as: UTF8.self)

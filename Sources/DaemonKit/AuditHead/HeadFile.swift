@@ -38,7 +38,9 @@ struct HeadFile {
 
     private static func line(_ bytes: ArraySlice<UInt8>) -> Line? {
         let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-        guard words.count == 2, let at = Timestamp(rfc3339: words[0]), let head = AuditHead(words[1]) else { return nil }
+        guard words.count == 2, let at = Timestamp(rfc3339: words[0]), let head = AuditHead(words[1]) else {
+            return nil
+        }
         return Line(at: at, head: head)
     }
 

@@ -38,7 +38,9 @@ struct BackupSchedule: Service {
         do {
             let last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
             judgeAge(of: last, settings)
-            if let last, last.adding(settings.every) > clock.now { return min(Self.pause(until: last.adding(settings.every), clock.now), retry) }
+            if let last, last.adding(settings.every) > clock.now {
+                return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
+            }
             try await make(settings)
             conditions.clear(.backupFailed)
             conditions.clear(.backupOverdue)
@@ -74,7 +76,9 @@ struct BackupSchedule: Service {
     private func judgeAge(of last: Timestamp?, _ settings: Settings.BackupSettings) {
         let since = last ?? startedAt
         let severity: StatusFinding.Severity? =
-            if clock.now > since.adding(settings.every * 4) { .critical } else if clock.now
+            if clock.now > since.adding(settings.every * 4) {
+                .critical
+            } else if clock.now
                 > since.adding(settings.every * 2)
             { .warning } else { nil }
         guard let severity else { return conditions.clear(.backupOverdue) }

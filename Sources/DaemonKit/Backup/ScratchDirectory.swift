@@ -21,7 +21,8 @@ struct ScratchDirectory {
             guard room >= needed else {
                 rmdir(path)
                 throw MerchantError(
-                    .backupFailed, "\(parent) has room for \(room) bytes, expected \(needed) for a copy of the database")
+                    .backupFailed, "\(parent) has room for \(room) bytes, expected \(needed) for a copy of the database"
+                )
             }
             return
         }
@@ -42,7 +43,9 @@ struct ScratchDirectory {
 
     /// What a daemon that was killed in a drill left in a directory.
     static func removeLeftovers(in directory: String) {
-        for name in DirectoryListing.names(in: directory) where name.hasPrefix(prefix) { remove("\(directory)/\(name)") }
+        for name in DirectoryListing.names(in: directory) where name.hasPrefix(prefix) {
+            remove("\(directory)/\(name)")
+        }
     }
 
     private static func remove(_ path: String) {

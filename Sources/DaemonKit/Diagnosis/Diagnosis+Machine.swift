@@ -97,6 +97,13 @@ extension Diagnosis {
                 "core dumps", core == "0" ? .success : .failure,
                 core == "0" ? "switched off" : "up to \(core) bytes: a dump would hold keys")
         }
+        if let locked = Self.lockedMemory(of: holder) {
+            note(
+                "locked memory", locked > 0 ? .success : .warning,
+                locked > 0
+                    ? "\(locked) KiB: master key and data keys stay out of swap"
+                    : "none: keys may be written to swap, raise LimitMEMLOCK or switch swap off")
+        }
         if let files = limits["Max open files"], let count = Int(files) {
             note("open files", count >= 4096 ? .success : .warning, "at most \(count)")
         }
@@ -114,6 +121,19 @@ extension Diagnosis {
                 text.dropFirst(26).split(separator: " ").first.map(String.init)
         }
         return limits
+    }
+
+    /// KiB, proc(5).
+    private static func lockedMemory(of process: String) -> Int? {
+        guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard text.hasPrefix("VmLck:") else { continue }
+            return text.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+        }
+        return nil
     }
 
     private static func octal(_ mode: UInt32) -> String {

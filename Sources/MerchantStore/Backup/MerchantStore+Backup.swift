@@ -29,7 +29,8 @@ extension MerchantStore {
             try await pool.unsafeRead { db in try db.execute(sql: "VACUUM INTO ?", arguments: [draft]) }
         } catch let error as DatabaseError where Self.isAboutTheCopy(error) {
             throw MerchantError(
-                .backupFailed, "cannot write \(target): \(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
+                .backupFailed,
+                "cannot write \(target): \(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
             )
         } catch { throw noted(error) }
         let manifest = try await Self.manifest(of: draft, file, programVersion: programVersion, at: now)
@@ -93,7 +94,10 @@ extension MerchantStore {
             ("merchants", "\(counts.merchants)", "\(manifest.merchants)"),
             ("key pairs", text(counts.keyPairs), text(manifest.keyPairs)),
             ("certificates", "\(counts.certificates)", "\(manifest.certificates)"),
-            ("audit head", "\(counts.auditHead?.description ?? "none")", "\(manifest.auditHead?.description ?? "none")"),
+            (
+                "audit head", "\(counts.auditHead?.description ?? "none")",
+                "\(manifest.auditHead?.description ?? "none")"
+            ),
             ("newest key pair", "\(newest)", "\(manifest.newestKeyPairId)"),
         ]
         return compared.filter { $0.1 != $0.2 }.map { "\($0.0): found \($0.1), expected \($0.2) by the manifest" }
