@@ -75,15 +75,10 @@ struct BackupSchedule: Service {
     /// Twice the interval without a good backup is a warning, four times is critical.
     private func judgeAge(of last: Timestamp?, _ settings: Settings.BackupSettings) {
         let since = last ?? startedAt
-        let severity: StatusFinding.Severity? =
-            if clock.now > since.adding(settings.every * 4) {
-                .critical
-            } else if clock.now
-                > since.adding(settings.every * 2)
-            { .warning } else { nil }
-        guard let severity else { return conditions.clear(.backupOverdue) }
+        let now = clock.now
+        guard now > since.adding(settings.every * 2) else { return conditions.clear(.backupOverdue) }
         conditions.set(
-            .backupOverdue, severity,
+            .backupOverdue, now > since.adding(settings.every * 4) ? .critical : .warning,
             last.map { "the last good backup is of \($0), expected one every \(settings.every)" }
                 ?? "there is no good backup yet, expected one every \(settings.every)")
     }
