@@ -61,7 +61,8 @@ let base: [Target] = [
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
-            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0003_recovery.sql"),
+            .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(
@@ -168,7 +169,7 @@ let testTargets: [Target] = [
             .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
-    tests("EndToEndTests", [], resources: [.copy("Scripts")]),
+    tests("EndToEndTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests("ArchitectureTests", []),
 ]
 

@@ -10,31 +10,6 @@ extension AdminHandlers {
         try Answer(StatusDocument(try await operations.status(), version: version, startedAt: startedAt))
     }
 
-    /// A caller with permits for some merchants names one of them.
-    func audit(_ call: AdminCall) async throws -> Answer {
-        let limit = try call.limit()
-        let merchant = try call.query["merchant"].map { text throws(MerchantError) in
-            try MerchantIdentifier(text, named: "merchant")
-        }
-        let key = try call.query["key"].map { text throws(MerchantError) in try PublicKeyHash(text, named: "key") }
-        if let merchant {
-            try call.grants.require(.read, for: merchant)
-        } else if !call.grants.allowsEveryMerchant(.read) {
-            throw MerchantError(
-                .forbidden, "the caller's permit 'read' is for some merchants, expected the query parameter 'merchant'")
-        }
-        let cursor = try call.query["cursor"].map { text throws(MerchantError) in
-            guard let sequence = Int(text), sequence > 0 else {
-                throw MerchantError(.malformed, "'cursor' is not one that an earlier page gave")
-            }
-            return sequence
-        }
-        let records = try await operations.auditRecords(
-            merchant: merchant, key: key, before: cursor, limit: limit + 1)
-        return try Answer(
-            Page(records, limit: limit, document: AuditRecordDocument.init) { String($0.sequence) })
-    }
-
     func healthAnswer() throws -> Answer {
         let document = health()
         return try Answer(document, status: document.ready ? .ok : .serviceUnavailable)

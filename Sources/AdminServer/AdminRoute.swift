@@ -101,7 +101,14 @@ extension AdminRoute {
 
         reads("/v1/status", .everyMerchant { handlers, _ in try await handlers.status() }),
         reads(
-            "/v1/audit", query: ["merchant", "key", "limit", "cursor"], .judgedInside { try await $0.audit($1) }),
+            "/v1/audit", query: ["merchant", "key", "caller", "since", "until", "order", "limit", "cursor"],
+            .judgedInside { try await $0.audit($1) }),
+        reads(
+            "/v1/audit/verification", query: ["head", "cursor"], .everyMerchant { try await $0.auditVerification($1) }),
+        writes(.post, "/v1/backups", deed: "backup created", .everyMerchant { try await $0.createBackup($1) }),
+        writes(
+            .post, "/v1/backups/verification", deed: "backup verified",
+            .everyMerchant { try await $0.tryOutBackup($1) }),
         reads("/metrics", .everyMerchant { handlers, _ in try await handlers.metrics() }),
         reads("/v1/health", permit: nil, .open { handlers, _ in try handlers.healthAnswer() }),
         reads("/v1/openapi.yaml", permit: nil, .open { handlers, _ in handlers.contract() }),

@@ -61,11 +61,29 @@ extension StatusDocument {
             keyPairs: Dictionary(
                 uniqueKeysWithValues: KeyState.allCases.map { ($0.rawValue, status.counts.keyPairs[$0] ?? 0) }),
             certificates: status.counts.certificates, auditRecords: status.counts.auditRecords,
+            auditHead: status.counts.auditHead.map(AuditHeadDocument.init),
+            backups: BackupCoverageDocument(
+                lastVerified: status.backups.lastVerified?.rfc3339, file: status.backups.lastVerifiedPath,
+                merchantsWithoutBackup: status.backups.merchantsWithoutBackup),
             findings: status.findings.map {
                 Finding(
                     severity: $0.severity.rawValue, code: $0.code.rawValue, detail: $0.detail,
                     merchantIdentifier: $0.merchantIdentifier?.rawValue, publicKeyHash: $0.publicKeyHash?.base64)
             })
+    }
+}
+
+extension AuditHeadDocument {
+    init(_ head: AuditHead) { self.init(sequence: head.sequence, hash: Hex.encode(head.hash)) }
+}
+
+extension AuditVerificationDocument {
+    init(_ verification: AuditVerification) {
+        self.init(
+            examined: verification.examined, breakCount: verification.breakCount,
+            breaks: verification.breaks.map {
+                AuditBreakDocument(kind: $0.kind.rawValue, sequence: $0.sequence, detail: $0.detail)
+            }, head: verification.head.map(AuditHeadDocument.init), nextCursor: verification.next.map(String.init))
     }
 }
 

@@ -19,14 +19,22 @@ package enum Daemon {
     /// Opens everything in order (directory, lock, master key, database, keys, sockets) and serves until SIGTERM or SIGINT.
     ///
     /// - Throws: ``SettingsError`` or `MerchantError` saying what was found and what was expected.
-    package static func run(_ settings: Settings, logger: Logger) async throws {
+    ///
+    /// - Parameter acceptsOlder: whether a database that is older than it once was is good enough.
+    package static func run(_ settings: Settings, acceptsOlder: Bool = false, logger: Logger) async throws {
         for complaint in ProcessHygiene.apply() {
             logger.warning("process hygiene is incomplete", metadata: ["complaint": "\(complaint)"])
         }
         try StateDirectory.prepare(settings.stateDirectory)
         let lock = try InstanceLock(path: settings.lockPath)
+        guard try RestoreMarker(path: settings.restoreMarkerPath).read() == nil else {
+            throw SettingsError(
+                "a restore into \(settings.stateDirectory) was cut short: run 'merchantkeyctl backup restore' again")
+        }
         let clock = SystemClock()
         let startedAt = clock.now
+        let missingLog = DatabaseHistory.missingLog(settings, wasLeftOpen: lock.wasLeftOpen)
+        if let missingLog, !acceptsOlder { throw SettingsError(missingLog + DatabaseHistory.howToAccept) }
 
         let hadDatabase = access(settings.databasePath, F_OK) == 0
         let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
@@ -34,16 +42,24 @@ package enum Daemon {
             path: settings.claimsPath, isExpected: hadDatabase, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
+        let conditions = ConditionBoard()
+        let storeHealth = DaemonHealth(store: store, conditions: conditions)
         let operations = MerchantOperations(
             repository: store, custodian: custody, claims: claims.ledger, clock: clock,
-            environment: settings.environment, tokenRoots: try tokenRoots(settings))
+            environment: settings.environment, tokenRoots: try tokenRoots(settings),
+            backups: BackupWorkshop(store: store, masterKeyFile: settings.masterKeyFile, clock: clock),
+            conditions: { storeHealth.findings })
+        let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
-        try await operations.recordStart(as: ourselves, version: Program.version, policy: settings.policy)
+        let start = StartRecord(
+            operations: operations, settings: settings, caller: ourselves, conditions: conditions, logger: logger)
+        try await start.make(missingLog: missingLog, acceptsOlder: acceptsOlder)
+        lock.markOpen()
 
-        let health: @Sendable () -> HealthDocument = { HealthDocument(of: store, operations) }
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
-            operations: operations, policy: settings.policy, health: health, answers: answers, logger: logger)
+            operations: operations, policy: settings.policy, health: health, answers: answers,
+            logger: logger)
         let adminServer = AdminServer(
             socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
             policy: settings.policy, health: health, version: Program.version, startedAt: startedAt,
@@ -53,7 +69,22 @@ package enum Daemon {
             logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: sweep), .init(service: decryptorServer), .init(service: adminServer)],
+                services: [
+                    .init(service: sweep),
+                    .init(
+                        service: HeadShipping(
+                            settings: settings.auditHead, store: store, clock: clock, conditions: conditions,
+                            logger: logger)),
+                    .init(
+                        service: StoreWatch(store: store, conditions: conditions, logger: logger) {
+                            await start.makeUp()
+                        }),
+                    .init(
+                        service: BackupSchedule(
+                            settings: settings.backup, operations: operations, caller: ourselves, clock: clock,
+                            startedAt: startedAt, conditions: conditions, logger: logger)),
+                    .init(service: decryptorServer), .init(service: adminServer),
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         logger.info(
             "merchantkeyd starts",
@@ -63,24 +94,41 @@ package enum Daemon {
             ])
         try await group.run()
         try claims.close()
+        lock.markClosed()
         try store.close()
         logger.info("merchantkeyd ended")
         _ = consume lock
+    }
+
+    /// Reads the files that the settings name, but for keys.
+    static func judgeFiles(_ settings: Settings) throws {
+        _ = try tokenRoots(settings)
+        _ = try certificateIssuers(settings)
+    }
+
+    private static func certificateIssuers(_ settings: Settings) throws -> CertificateIssuers? {
+        try settings.certificateIssuers.map { paths in
+            // Apple's root completes the chains of Apple's issuing CAs, which is all that most settings name.
+            try CertificateIssuers(
+                reading: try paths.map { try file("trust.certificate-issuers", $0) }
+                    + [TrustRoot.appleRootCAG3.derRepresentation])
+        }
     }
 
     private static func openKeys(
         _ settings: Settings, clock: some WallClock, logger: Logger
     ) throws -> (MerchantStore, KeyCustody) {
         let masterKey = try masterKey(settings, logger: logger)
-        let issuers = try settings.certificateIssuers.map { paths in
-            // Apple's root completes the chains of Apple's issuing CAs, which is all that most settings name.
-            try CertificateIssuers(
-                reading: try paths.map { try file("trust.certificate-issuers", $0) }
-                    + [TrustRoot.appleRootCAG3.derRepresentation])
-        }
+        let issuers = try certificateIssuers(settings)
         let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
+        let keyring = try Keyring(opening: store, with: masterKey, at: clock.now)
+        if !keyring.isLocked {
+            logger.warning(
+                "master key and data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or switch swap off"
+            )
+        }
         let custody = KeyCustody(
-            keyring: try Keyring(opening: store, with: masterKey, at: clock.now), certificateIssuers: issuers
+            keyring: keyring, certificateIssuers: issuers
         ) { hash in
             try store.readNow { reading in
                 guard let keyPair = try reading.keyPair(hash) else { return nil }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import Logging
 import MerchantCore
 import Vocabulary
 
@@ -10,13 +9,19 @@ package enum DaemonProgram {
     /// Parses the command line, runs, and ends the process: 0 ended in order, 1 could not start or failed, 2 wrong usage.
     package static func start() async -> Never {
         do {
-            let command = try DaemonCommand.parse()
-            try await command.run()
+            var command = try DaemonCommand.parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
             exit(0)
         } catch let error as SettingsError {
             fail(error.description)
         } catch let error as MerchantError {
             fail(error.detail)
+        } catch is NotGood {
+            exit(1)
         } catch {
             switch DaemonCommand.exitCode(for: error) {
             case .success:
@@ -40,32 +45,5 @@ package enum DaemonProgram {
     }
 }
 
-struct DaemonCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "merchantkeyd",
-        abstract: "Holds the key pairs of Apple Pay merchants and answers the processes that decrypt payment tokens.",
-        discussion: """
-            Without --config it runs for one user: state under $XDG_STATE_HOME/merchantkeyd, with the sockets admin.sock \
-            and decryptor.sock in it. Exit status: 0 ended in order, 1 could not start or failed, 2 wrong usage.
-            """,
-        version: Program.version)
-
-    @Option(help: "The YAML file with the settings; etc/merchantkeyd.yaml lists them all.")
-    var config: String?
-
-    @Option(help: "The directory for database, lock, master key and sockets, mode 0700.")
-    var stateDirectory: String?
-
-    func run() async throws {
-        let settings = try Settings.read(
-            file: config, stateDirectory: stateDirectory, environment: ProcessInfo.processInfo.environment)
-        var logger = Logger(label: "merchantkeyd") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = settings.logLevel
-        if config == nil {
-            logger.notice(
-                "no configuration file: running for one user",
-                metadata: ["stateDirectory": "\(settings.stateDirectory)"])
-        }
-        try await Daemon.run(settings, logger: logger)
-    }
-}
+/// What was asked for was done, and the answer is no; it has been printed.
+struct NotGood: Error {}

@@ -1,15 +1,12 @@
 import MerchantCore
 import MerchantOperations
-import MerchantStore
 import Vocabulary
 import WireAPI
 
 extension HealthDocument {
-    /// Not ready where a store takes no writes until a restart: what is asked of it then fails. What may pass by itself, such
-    /// as a full disk, is a finding.
-    init(of store: MerchantStore, _ operations: MerchantOperations) {
-        var reasons: [String] = []
-        if case .failed(let error) = store.health { reasons.append(error.detail) }
+    /// Not ready while the key store takes no writes, or claims none until a restart. What else is wrong is a finding.
+    init(of store: DaemonHealth, _ operations: MerchantOperations) {
+        var reasons = store.storeFinding.map { [$0.detail] } ?? []
         if case .failed(let error) = operations.claims.health {
             reasons.append("payment tokens cannot be claimed: \(error.detail)")
         }

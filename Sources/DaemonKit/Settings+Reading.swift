@@ -39,7 +39,37 @@ extension Settings {
             masterKeyFile: reader.string(forKey: "master-key.file", default: "\(directory)/master.key"),
             adminSocket: try socket(reader, "admin", in: directory, mode: mode),
             decryptorSocket: try socket(reader, "decryptor", in: directory, mode: mode),
-            logLevel: try choice(reader, "log.level", default: .info))
+            logLevel: try choice(reader, "log.level", default: .info),
+            auditHead: AuditHeadSettings(
+                file: try absolutePath(reader, "audit.head.file"),
+                syslog: try absolutePath(reader, "audit.head.syslog"),
+                every: try duration(reader, "audit.head.every", default: .seconds(60))),
+            backup: try backup(reader))
+    }
+
+    private static func backup(_ reader: ConfigReader) throws -> BackupSettings? {
+        let every = try duration(reader, "backup.every", default: .seconds(86_400))
+        let keep = reader.string(forKey: "backup.keep", default: "30")
+        guard let keep = Int(keep), (1...10_000).contains(keep) else {
+            throw SettingsError("'backup.keep' is '\(keep)', expected a number from 1 to 10000")
+        }
+        guard let directory = try absolutePath(reader, "backup.directory") else { return nil }
+        return BackupSettings(directory: directory, every: every, keep: keep)
+    }
+
+    private static func absolutePath(_ reader: ConfigReader, _ name: String) throws -> String? {
+        guard let path = reader.string(forKey: ConfigKey(name)) else { return nil }
+        guard path.hasPrefix("/") else { throw SettingsError("'\(name)' is '\(path)', expected an absolute path") }
+        return path
+    }
+
+    private static func duration(_ reader: ConfigReader, _ name: String, default fallback: Duration) throws -> Duration
+    {
+        guard let text = reader.string(forKey: ConfigKey(name)) else { return fallback }
+        guard let seconds = DurationText.seconds(text), (1...31_536_000).contains(seconds) else {
+            throw SettingsError("'\(name)' is '\(text)', \(DurationText.expectation) and at most 365d")
+        }
+        return .seconds(seconds)
     }
 
     private static func defaultStateDirectory(_ variables: [String: String]) throws -> String {

@@ -17,6 +17,25 @@ package struct Settings: Sendable {
     package var adminSocket: SocketSettings
     package var decryptorSocket: SocketSettings
     package var logLevel: Logger.Level
+    /// Where the audit's head is taken, off the database.
+    package var auditHead: AuditHeadSettings
+    /// Backups by schedule; nil: none are made.
+    package var backup: BackupSettings?
+
+    package struct AuditHeadSettings: Sendable, Hashable {
+        /// A line is appended to this file for each head; nil: none is.
+        package var file: String?
+        /// The local syslog daemon's socket; nil: it is not told.
+        package var syslog: String?
+        package var every: Duration
+    }
+
+    package struct BackupSettings: Sendable, Hashable {
+        package var directory: String
+        package var every: Duration
+        /// How many of the schedule's own files stay.
+        package var keep: Int
+    }
 
     /// Where a socket is and who may connect to it.
     package struct SocketSettings: Sendable, Hashable {
@@ -26,6 +45,7 @@ package struct Settings: Sendable {
 
     package var databasePath: String { "\(stateDirectory)/merchantkeyd.sqlite" }
     package var claimsPath: String { "\(stateDirectory)/claims.sqlite" }
+    package var restoreMarkerPath: String { "\(stateDirectory)/restore-under-way" }
     package var lockPath: String { "\(stateDirectory)/merchantkeyd.lock" }
 }
 

@@ -78,6 +78,8 @@ enum SettingNames {
     static let texts = [
         "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
         "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
+        "audit.head.file", "audit.head.syslog", "audit.head.every",
+        "backup.directory", "backup.every", "backup.keep",
     ]
     static let lists = ["trust.token-roots", "trust.certificate-issuers"]
     static let callerTexts = ["uid", "gid"]

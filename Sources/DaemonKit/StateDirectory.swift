@@ -37,27 +37,48 @@ enum StateDirectory {
 /// One daemon a directory: held for the life of the process, let go by the kernel however it ends.
 struct InstanceLock: ~Copyable {
     private let descriptor: CInt
+    /// Whether the last daemon here ended without closing its database: it was killed, or the machine stopped.
+    let wasLeftOpen: Bool
 
     /// - Throws: ``SettingsError`` naming the process that holds the directory.
     init(path: String) throws {
-        descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else {
             throw SettingsError("the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            var bytes = [UInt8](repeating: 0, count: 32)
-            let count = max(0, pread(descriptor, &bytes, bytes.count, 0))
-            let holder = String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-            close(descriptor)
+        let isHeld = flock(file, LOCK_EX | LOCK_NB) != 0
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = max(0, pread(file, &bytes, bytes.count, 0))
+        let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+        guard !isHeld else {
+            close(file)
             throw SettingsError(
-                "the state directory is in use by another merchantkeyd, process \(holder.isEmpty ? "unknown" : holder) (lock \(path)), expected none"
+                "the state directory is in use by another merchantkeyd, process \(lines.first ?? "unknown") (lock \(path)), expected none"
             )
         }
-        let text = Array("\(getpid())\n".utf8)
-        guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
-            close(descriptor)
-            throw SettingsError("the lock file \(path) cannot be written: \(String(cString: strerror(errno)))")
+        let wasLeftOpen = lines.dropFirst().first == Self.mark
+        guard Self.write(isOpen: wasLeftOpen, to: file) else {
+            let why = String(cString: strerror(errno))
+            close(file)
+            throw SettingsError("the lock file \(path) cannot be written: \(why)")
         }
+        descriptor = file
+        self.wasLeftOpen = wasLeftOpen
+    }
+
+    private static let mark: Substring = "open"
+
+    /// From now on a write-ahead log belongs to the database.
+    func markOpen() { _ = Self.write(isOpen: true, to: descriptor) }
+
+    /// To be called before the database is closed: that takes its write-ahead log away.
+    func markClosed() { _ = Self.write(isOpen: false, to: descriptor) }
+
+    /// Over what is there, then cut: a full disk has room for a block that is there already.
+    private static func write(isOpen: Bool, to file: CInt) -> Bool {
+        let text = Array("\(getpid())\n\(isOpen ? "\(mark)\n" : "")".utf8)
+        return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0
+            && fsync(file) == 0
     }
 
     deinit { close(descriptor) }

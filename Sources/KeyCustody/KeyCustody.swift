@@ -6,7 +6,7 @@ package import Vocabulary
 ///
 /// They enter by generation and import, leave by export alone, and are otherwise used here: sealed at rest under a data
 /// key, unsealed in a bounded memory while payments use them. Every call does its work on the calling thread.
-package final class KeyCustody: KeyCustodian, KeyChangeObserver {
+package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     package static let defaultHotKeyCapacity = 10_000
 
     let keyring: Keyring
@@ -67,6 +67,8 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver {
         guard found.keyPair.state != .destroyed else { throw Self.destroyed(hash) }
         return try PrivateKeyPEM.encode(try open(found).bytes)
     }
+
+    package func prove(_ stored: SealedKeyPair) throws { _ = try open(stored) }
 
     package func keysChanged(_ hashes: [PublicKeyHash]) { hotKeys.forget(hashes) }
 

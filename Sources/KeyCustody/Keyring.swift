@@ -14,6 +14,8 @@ package struct Keyring: Sendable {
 
     private let dataKeys: [Int: SymmetricKey]
     private let newest: (identifier: Int, key: SymmetricKey)
+    /// Whether the master key and the data keys were kept out of swap; false where the limit on locked memory is too low.
+    package let isLocked: Bool
 
     /// Opens every data key; makes the first where there is none, durable before it is used.
     ///
@@ -33,6 +35,10 @@ package struct Keyring: Sendable {
         guard let last = opened.max(by: { $0.key < $1.key }) else {
             throw MerchantError(.storeUnavailable, "the first data key was stored but cannot be read back")
         }
+        // One step after the other: none is left out because another failed.
+        let locks =
+            [masterKey.withUnsafeBytes(MemoryLock.lock)] + opened.values.map { $0.withUnsafeBytes(MemoryLock.lock) }
+        isLocked = locks.allSatisfy(\.self)
         dataKeys = opened
         newest = (last.key, last.value)
     }

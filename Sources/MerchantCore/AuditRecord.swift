@@ -22,6 +22,10 @@ package struct AuditEntry: Hashable, Sendable {
         case tokenDecryptedUnverified
         case tokenJudgedAtOtherTime
         case tokenDecryptedForAnyMerchant
+        case backupCreated
+        case backupVerified
+        case databaseRestored
+        case olderDatabaseAccepted
     }
 
     package let deed: Deed
@@ -77,7 +81,10 @@ package struct AuditRecord: Hashable, Sendable {
     }
 
     /// Whether the record holds what its hash was made over.
-    package var isIntact: Bool { Self.hash(of: entry, sequence: sequence, after: previousHash) == hash }
+    package var isIntact: Bool { fits(sequence: sequence) }
+
+    /// Whether the record's hash was made over what it holds, in the place `sequence`.
+    func fits(sequence: Int) -> Bool { Self.hash(of: entry, sequence: sequence, after: previousHash) == hash }
 
     /// SHA-256 over the fields in order, each as a presence byte, a 4-byte length and its bytes: no two records share an encoding.
     private static func hash(of entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) -> [UInt8] {

@@ -64,8 +64,8 @@ package protocol ClaimLedger: Sendable {
 /// Whether a store takes writes.
 package enum StoreHealth: Hashable, Sendable {
     case ready
-    /// The last write failed, as on a full disk; the next is tried.
-    case failing(MerchantError)
+    /// The last change could not be written, since that moment; the next may succeed. Reading goes on.
+    case impaired(MerchantError, since: Timestamp)
     /// Nothing is written until a restart; reading goes on.
     case failed(MerchantError)
 }

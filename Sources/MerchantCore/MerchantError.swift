@@ -62,6 +62,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case overloaded
         case storeUnavailable
         case keyDamaged
+        /// A backup that cannot be made, or is not what it must be.
+        case backupFailed
         case internalError
     }
 }

@@ -16,17 +16,34 @@ package protocol MerchantReading {
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey?
     /// Revoked key pairs whose time of destruction has come.
     func keyPairsToDestroy(at moment: Timestamp, limit: Int) throws -> [PublicKeyHash]
-    /// Newest first, those before `cursor`.
+    /// Newest first, those before `cursor`; or oldest first, those after it.
     func auditRecords(
-        merchant: MerchantIdentifier?, key: PublicKeyHash?, before cursor: Int?, limit: Int
+        _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
     ) throws -> [AuditRecord]
+    /// The chain as it is stored from `sequence` on, whatever was done to it.
+    func auditStretch(from sequence: Int, limit: Int) throws -> AuditStretch
+    /// The last record; nil where there is none.
+    func auditHead() throws -> AuditHead?
     func counts(at moment: Timestamp) throws -> StoreCounts
     /// Merchants with fewer active payment processing key pairs than their target, by identifier.
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget]
     /// Active key pairs whose answering certificate ends at or before `moment`, soonest first.
     func keyPairsEnding(before moment: Timestamp, limit: Int) throws -> [EndingKeyPair]
+    /// Every key pair there is, by publicKeyHash, those after `cursor`.
+    func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
+    func backupCoverage() throws -> BackupCoverage
     /// A fact the daemon keeps about itself.
     func daemonFact(_ name: String) throws -> String?
+}
+
+extension MerchantReading {
+    /// Newest first, those before `cursor`.
+    package func auditRecords(
+        merchant: MerchantIdentifier?, key: PublicKeyHash?, before cursor: Int?, limit: Int
+    ) throws -> [AuditRecord] {
+        try auditRecords(
+            AuditFilter(merchant: merchant, key: key), from: cursor, oldestFirst: false, limit: limit)
+    }
 }
 
 /// What can be changed. Everything done through one value commits together or not at all.
@@ -45,6 +62,8 @@ package protocol MerchantTransaction: MerchantReading {
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome?
     func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at moment: Timestamp) throws
     func setDaemonFact(_ name: String, _ value: String) throws
+    /// Remembers a backup; one that is known already is only ever changed to verified.
+    func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws
 }
 
 /// The store. Writes of many callers are grouped into few commits; each is atomic on its own.
@@ -101,6 +120,7 @@ package struct StoreCounts: Hashable, Sendable {
     package var activeWithEndedCertificate = 0
     package var merchantsBelowTarget = 0
     package var auditRecords = 0
+    package var auditHead: AuditHead?
 
     package init() {}
 }

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
@@ -10,16 +9,6 @@ extension AdminClient {
     /// Live, ready and why not; an answer also where the daemon is not ready.
     package func health() async throws(ClientError) -> Answer<HealthDocument> {
         try await connection.fetch(SocketCall(path: Paths.health, alsoAnswering: [503]))
-    }
-
-    /// Newest first.
-    package func auditRecords(
-        merchant: MerchantIdentifier?, key: PublicKeyHash?, most: Int
-    ) async throws(ClientError) -> Listing<AuditRecordDocument> {
-        var query: [(name: String, value: String)] = []
-        if let merchant { query.append(("merchant", merchant.rawValue)) }
-        if let key { query.append(("key", key.base64URL)) }
-        return try await list(Paths.audit, query: query, most: most)
     }
 
     /// The contract of both sockets, YAML.

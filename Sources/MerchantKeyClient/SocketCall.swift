@@ -1,4 +1,5 @@
 import FoundationEssentials
+import NIOCore
 import NIOHTTP1
 
 /// One request over the socket.
@@ -21,6 +22,8 @@ struct SocketCall: Sendable {
     var idempotencyKey: String?
     /// Statuses besides 200 to 299 that carry the document asked for and no problem.
     var alsoAnswering: Set<UInt> = []
+    /// How long the whole answer may take.
+    var patience = SocketConnection.patience
 
     /// Path and query as the request line carries them.
     var uri: String {

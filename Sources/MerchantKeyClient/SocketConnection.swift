@@ -19,7 +19,8 @@ final class SocketConnection: Sendable {
         self.socketPath = socketPath
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: .init(connect: .seconds(5), read: Self.patience),
+            // How long an answer may take is each call's own.
+            timeout: .init(connect: .seconds(5)),
             // Shorter than the daemon's own idle time, so that no request meets a connection that is just being closed.
             connectionPool: .init(idleTimeout: .seconds(5)))
         configuration.httpVersion = .http1Only
@@ -47,7 +48,7 @@ final class SocketConnection: Sendable {
         let response: HTTPClientResponse
         let body: Data
         do {
-            response = try await client.execute(request, timeout: Self.patience)
+            response = try await client.execute(request, timeout: call.patience)
             body = Data(try await response.body.collect(upTo: Self.largestAnswer).readableBytesView)
         } catch {
             throw failure(error)

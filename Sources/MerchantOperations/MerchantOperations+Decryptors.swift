@@ -52,12 +52,26 @@ extension MerchantOperations {
         return try custodian.exportPrivateKey(hash)
     }
 
+    /// Whether the audit knows these permits: if not, ``recordStart(as:version:policy:history:)`` must come before them.
+    package func knowsPermits(_ policy: CallerPolicy) async throws -> Bool {
+        try await repository.read { try $0.daemonFact("permits") } == policy.summary
+    }
+
     /// Records at start that the daemon runs, and what the callers' permits are if they are not as they were.
-    package func recordStart(as caller: Caller, version: String, policy: CallerPolicy) async throws {
+    ///
+    /// - Parameter history: why the database is older than it was, each with its reason.
+    package func recordStart(
+        as caller: Caller, version: String, policy: CallerPolicy,
+        history: [(deed: AuditEntry.Deed, reason: String)] = []
+    ) async throws {
         let now = clock.now
         let request = Request(caller: caller, requestId: "start")
         try await repository.write { transaction in
             try transaction.append(request.entry(.daemonStarted, at: now, after: version))
+            for (deed, reason) in history {
+                try transaction.append(request.entry(deed, at: now, reason: reason))
+                try transaction.setDaemonFact(Self.olderSinceFact, now.rfc3339)
+            }
             let permits = policy.summary
             let before = try transaction.daemonFact("permits")
             guard before != permits else { return }
@@ -65,6 +79,13 @@ extension MerchantOperations {
             try transaction.append(request.entry(.permitsChanged, at: now, before: before, after: permits))
         }
     }
+}
+
+extension MerchantOperations {
+    /// What a restore leaves in the database for the next start; empty once it is recorded.
+    package static let restoredFact = "restoredFrom"
+    /// When an older database was last taken for good.
+    package static let olderSinceFact = "olderDatabaseSince"
 }
 
 extension CallerPolicy {

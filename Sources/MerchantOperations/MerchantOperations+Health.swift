@@ -4,15 +4,13 @@ import Vocabulary
 extension MerchantOperations {
     /// What is wrong with the daemon itself at this moment, worst first. Quick, and waits for nothing.
     package func healthFindings() -> [StatusFinding] {
-        var findings: [StatusFinding] = []
+        var findings = conditions()
         func critical(_ code: StatusFinding.Code, _ detail: String) {
-            findings.append(
-                StatusFinding(
-                    severity: .critical, code: code, detail: detail, merchantIdentifier: nil, publicKeyHash: nil))
+            findings.append(StatusFinding(severity: .critical, code: code, detail: detail))
         }
         switch claims.health {
         case .ready: break
-        case .failing(let error), .failed(let error):
+        case .impaired(let error, _), .failed(let error):
             critical(.claimsRefused, "payment tokens cannot be claimed: \(error.detail)")
         }
         if let anomaly = tokenTimes.anomaly(at: clock.now) { critical(.clockWrong, anomaly.words) }

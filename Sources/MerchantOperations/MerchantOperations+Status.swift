@@ -12,7 +12,17 @@ package struct StatusFinding: Hashable, Sendable {
     }
 
     package enum Code: String, Sendable, CaseIterable {
-        case belowTarget, certificateEnding, certificateEnded, claimsRefused, clockWrong
+        case belowTarget, certificateEnding, certificateEnded
+        /// Payment tokens cannot be claimed; most genuine ones disagree with the machine's clock.
+        case claimsRefused, clockWrong
+        /// The database cannot be written, or is damaged.
+        case storeFailing, storeDamaged
+        /// No good backup is as young as it should be, or the last attempt failed.
+        case backupOverdue, backupFailed
+        /// The audit's head could not be taken to where it is kept.
+        case auditHeadNotShipped
+        /// The database is older than it once was: by a restore, or by an accepted older copy.
+        case databaseRestored
     }
 
     package let severity: Severity
@@ -20,6 +30,17 @@ package struct StatusFinding: Hashable, Sendable {
     package let detail: String
     package let merchantIdentifier: MerchantIdentifier?
     package let publicKeyHash: PublicKeyHash?
+
+    package init(
+        severity: Severity, code: Code, detail: String, merchantIdentifier: MerchantIdentifier? = nil,
+        publicKeyHash: PublicKeyHash? = nil
+    ) {
+        self.severity = severity
+        self.code = code
+        self.detail = detail
+        self.merchantIdentifier = merchantIdentifier
+        self.publicKeyHash = publicKeyHash
+    }
 }
 
 /// The state of everything, in numbers and findings.
@@ -27,6 +48,7 @@ package struct Status: Sendable {
     package let at: Timestamp
     package let environment: Environment
     package let counts: StoreCounts
+    package let backups: BackupCoverage
     /// Worst first.
     package let findings: [StatusFinding]
 }
@@ -50,6 +72,7 @@ extension MerchantOperations {
             findings.sort { $0.severity > $1.severity }
             return Status(
                 at: now, environment: environment, counts: try reading.counts(at: now),
+                backups: try reading.backupCoverage(),
                 findings: Array(findings.prefix(Self.mostFindings)))
         }
     }
@@ -76,14 +99,5 @@ extension MerchantOperations {
             severity: severity, code: .belowTarget,
             detail: "\(merchant.activeKeyPairs) of \(merchant.targetActiveKeyPairs) active key pairs",
             merchantIdentifier: merchant.merchantIdentifier, publicKeyHash: nil)
-    }
-
-    /// Newest first; `before` is the sequence of the last record of the page before.
-    package func auditRecords(
-        merchant: MerchantIdentifier?, key: PublicKeyHash?, before: Int?, limit: Int
-    ) async throws -> [AuditRecord] {
-        try await repository.read {
-            try $0.auditRecords(merchant: merchant, key: key, before: before, limit: limit)
-        }
     }
 }

@@ -15,17 +15,26 @@ package struct MerchantOperations: Sendable {
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
     let tokenTimes = TokenTimeWatch()
+    /// nil where no backups are made.
+    let backups: (any BackupKeeper)?
+    /// What the daemon found out about itself and its machine.
+    let conditions: @Sendable () -> [StatusFinding]
 
-    /// - Parameter tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
+    /// - Parameters:
+    ///   - tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
+    ///   - conditions: asked for each status.
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger,
-        clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil
+        clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil,
+        backups: (any BackupKeeper)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] }
     ) {
         self.repository = repository
         self.custodian = custodian
         self.claims = claims
         self.clock = clock
         self.environment = environment
+        self.backups = backups
+        self.conditions = conditions
         verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
     }
 }

@@ -50,6 +50,7 @@ package enum ProblemTable {
         case .notYetAvailable: (501, "not yet available")
         case .overloaded: (503, "overloaded")
         case .storeUnavailable: (503, "store unavailable")
+        case .backupFailed: (422, "backup failed")
         case .keyDamaged: (500, "key damaged")
         case .internalError: (500, "internal error")
         }

@@ -38,7 +38,7 @@ enum DatabaseFile {
     }
 
     /// The name of a new file survives a loss of power only once its directory is on stable storage.
-    private static func syncDirectory(of path: String) throws(MerchantError) {
+    static func syncDirectory(of path: String) throws(MerchantError) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot open the directory '\(directory)'") }

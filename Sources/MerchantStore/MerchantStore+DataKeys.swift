@@ -5,16 +5,16 @@ import Vocabulary
 
 extension MerchantStore: DataKeyRepository {
     package func dataKeys() throws -> [SealedDataKey] {
-        try StoreFailure.translating {
-            try pool.read { db in
-                try Row.fetchAll(
-                    db, sql: "SELECT id, sealed_bytes, master_key_check, created_at FROM data_keys ORDER BY id"
-                ).map { row in
-                    SealedDataKey(
-                        identifier: try row.decode(Int.self, forColumn: "id"), bytes: try row.bytes("sealed_bytes"),
-                        masterKeyCheck: try row.bytes("master_key_check"), createdAt: try row.timestamp("created_at"))
-                }
-            }
+        try StoreFailure.translating { try pool.read { try Self.dataKeys(in: $0) } }
+    }
+
+    static func dataKeys(in db: Database) throws -> [SealedDataKey] {
+        try Row.fetchAll(
+            db, sql: "SELECT id, sealed_bytes, master_key_check, created_at FROM data_keys ORDER BY id"
+        ).map { row in
+            SealedDataKey(
+                identifier: try row.decode(Int.self, forColumn: "id"), bytes: try row.bytes("sealed_bytes"),
+                masterKeyCheck: try row.bytes("master_key_check"), createdAt: try row.timestamp("created_at"))
         }
     }
 

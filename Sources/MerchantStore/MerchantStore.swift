@@ -18,10 +18,10 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// between a destruction and its erasure.
     let erasureIsDue = Atomic(true)
 
-    private init(path: String, pool: DatabasePool) {
+    private init(path: String, pool: DatabasePool, clock: any WallClock) {
         self.path = path
         self.pool = pool
-        queue = WriteQueue(pool: pool)
+        queue = WriteQueue(pool: pool, clock: clock)
     }
 
     /// Opens the database, or makes it where there is none, and brings its schema up to date.
@@ -42,7 +42,7 @@ package final class MerchantStore: MerchantRepository, Sendable {
             try pool.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.migrations, to: db, kind: .merchants, at: clock.now)
             }
-            return MerchantStore(path: path, pool: pool)
+            return MerchantStore(path: path, pool: pool, clock: clock)
         }
     }
 
@@ -64,9 +64,20 @@ package final class MerchantStore: MerchantRepository, Sendable {
         return try StoreFailure.translating { try pool.writeWithoutTransaction { try Connections.settings(of: $0) } }
     }
 
-    /// Looks through the whole file for damage. Takes time in proportion to its size; writes go on meanwhile.
+    /// Looks through the whole file for damage, and stops all writing where there is some. Takes time in proportion to the
+    /// file's size; writes go on meanwhile.
     ///
     /// - Returns: what was found; empty for a sound database.
+    package func examine() async throws -> [String] {
+        let found = try await quickCheck()
+        if let first = found.first {
+            queue.fail(
+                MerchantError(.storeUnavailable, "the database is damaged: restore a backup: \(first)"))
+        }
+        return found
+    }
+
+    /// As ``examine()``, and leaves it at looking.
     package func quickCheck() async throws -> [String] {
         try await StoreFailure.translating {
             try await pool.read { db in
@@ -85,11 +96,16 @@ extension MerchantStore {
     package func read<Result: Sendable>(
         _ body: @Sendable (any MerchantReading) throws -> Result
     ) async throws -> Result {
-        try await StoreFailure.translating { try await pool.read { try body(StoreReader(db: $0)) } }
+        do { return try await pool.read { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
     }
 
     package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
-        try StoreFailure.translating { try pool.read { try body(StoreReader(db: $0)) } }
+        do { return try pool.read { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
+    }
+
+    /// What a read met, in the domain's words. Damage stops all writing: it would spread it.
+    func noted(_ error: any Error) -> any Error {
+        StoreFailure.isDamage(error) ? queue.judged(error) : StoreFailure.translated(error)
     }
 
     /// A write that was begun is not taken back when its task is cancelled.

@@ -38,10 +38,15 @@ enum StoreFailure {
     /// After a failed sync the kernel may call lost pages clean: a second attempt would succeed and be no proof of anything.
     static func isLasting(_ error: any Error) -> Bool {
         if error is Replaced { return true }
-        return switch (error as? DatabaseError)?.resultCode {
-        case .SQLITE_IOERR?, .SQLITE_CORRUPT?, .SQLITE_NOTADB?: true
-        default: false
-        }
+        guard let error = error as? DatabaseError else { return false }
+        // The shared memory beside the log could not grow, which a full disk leads to: nothing was written.
+        guard error.extendedResultCode != .SQLITE_IOERR_SHMSIZE else { return false }
+        return error.resultCode == .SQLITE_IOERR || isDamage(error)
+    }
+
+    /// Whether the file does not hold what SQLite wrote.
+    static func isDamage(_ error: any Error) -> Bool {
+        [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains((error as? DatabaseError)?.resultCode)
     }
 
     private static func code(of error: DatabaseError) -> MerchantError.Code {
@@ -57,7 +62,8 @@ enum StoreFailure {
     private static func detail(of error: DatabaseError) -> String {
         let cause = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
         return switch error.resultCode {
-        case .SQLITE_FULL: "the disk is full: nothing was changed, make room and try again: \(cause)"
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE, .SQLITE_FULL:
+            "the disk is full: nothing was changed, make room and try again: \(cause)"
         case .SQLITE_READONLY:
             "the database cannot be written: look at its file's and directory's owner and mode: \(cause)"
         case .SQLITE_BUSY, .SQLITE_LOCKED: "another program holds the database: \(cause)"

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 import MerchantCore
 import Vocabulary
@@ -25,6 +26,13 @@ extension StoreReading {
             found += more.filter { !found.contains($0) }
         }
         return Array(found.prefix(max(0, limit)))
+    }
+
+    func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash > ? ORDER BY public_key_hash LIMIT ?
+            """, [cursor?.data ?? Data(), max(0, limit)], KeyPairRow.keyPair)
     }
 
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {

@@ -20,9 +20,9 @@ extension StoreReading {
                 WHERE state IN ('standby', 'current', 'retiring') AND ends_at < ?
                 """, [moment.millisecondsSince1970]
             ) { try $0.integer("ended") } ?? 0
+        counts.auditHead = try auditHead()
         // Records are never deleted and numbered without gaps.
-        counts.auditRecords =
-            try first("SELECT coalesce(max(sequence), 0) AS last FROM audit", []) { try $0.integer("last") } ?? 0
+        counts.auditRecords = counts.auditHead?.sequence ?? 0
         return counts
     }
 

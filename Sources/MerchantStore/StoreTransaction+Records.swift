@@ -8,11 +8,10 @@ import Vocabulary
 extension StoreTransaction {
     /// A sequence is given once, even where the last records were cut off behind our back: the gap tells.
     func append(_ entry: AuditEntry) throws {
-        let given = try first("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", []) { try $0.integer("seq") }
         let last = try first("SELECT hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", []) {
             try $0.bytes("hash")
         }
-        let record = AuditRecord(entry, sequence: (given ?? 0) + 1, after: last ?? AuditRecord.genesis)
+        let record = AuditRecord(entry, sequence: try auditRecordsGiven() + 1, after: last ?? AuditRecord.genesis)
         try execute(AuditRow.insertion, AuditRow.values(record))
     }
 }

@@ -1,6 +1,7 @@
 import GRDB
 import MerchantCore
 import Synchronization
+import Vocabulary
 
 /// Something that waits to be written with others.
 protocol GroupedWrite: Sendable {
@@ -15,16 +16,23 @@ protocol GroupedWrite: Sendable {
 final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// Writes a group inside a transaction.
     ///
-    /// - Returns: what answers the callers, once the transaction is on stable storage.
     /// - Throws: where the whole group is lost.
-    typealias Body = @Sendable ([Write], Database) throws -> () -> Void
+    typealias Body = @Sendable ([Write], Database) throws -> Written
+
+    /// What became of a group.
+    struct Written {
+        /// Answers the callers, once the transaction is on stable storage.
+        let answer: () -> Void
+        /// What of the storage kept one of the group from being written, where something did.
+        var impairment: MerchantError?
+    }
 
     private struct State {
         var waiting: [Write] = []
         /// Whether a group is being written or will be.
         var isBusy = false
-        /// Why the last group was lost; nil once another was written.
-        var lastFailure: MerchantError?
+        /// Why the last change could not be written, and since when; until one is.
+        var impairment: (error: MerchantError, since: Timestamp)?
         /// Why nothing new is taken.
         var refusal: MerchantError?
         /// Why nothing that waits is written either.
@@ -34,11 +42,15 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     private let writer: any DatabaseWriter
     private let largestGroup: Int
     private let longestQueue: Int
+    private let clock: any WallClock
     private let body: Body
     private let state = Mutex(State())
 
-    init(writer: any DatabaseWriter, largestGroup: Int, longestQueue: Int, body: @escaping Body) {
+    init(
+        writer: any DatabaseWriter, largestGroup: Int, longestQueue: Int, clock: any WallClock, body: @escaping Body
+    ) {
         self.writer = writer
+        self.clock = clock
         self.largestGroup = largestGroup
         self.longestQueue = longestQueue
         self.body = body
@@ -47,7 +59,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     var health: StoreHealth {
         state.withLock { state in
             if let failure = state.failure ?? state.refusal { return .failed(failure) }
-            return state.lastFailure.map { .failing($0) } ?? .ready
+            return state.impairment.map { .impaired($0.error, since: $0.since) } ?? .ready
         }
     }
 
@@ -83,6 +95,12 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         } catch { throw judged(error) }
     }
 
+    /// Takes no more changes until a restart.
+    func fail(_ error: MerchantError) {
+        let failure = MerchantError(error.code, "\(error.detail); nothing is written until the daemon is restarted")
+        state.withLock { $0.failure = $0.failure ?? failure }
+    }
+
     /// Writes what waits, takes nothing new, and returns when it is done.
     func finish() {
         state.withLock { $0.refusal = $0.refusal ?? MerchantError(.storeUnavailable, "the store is closed") }
@@ -93,10 +111,8 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     func judged(_ error: any Error) -> any Error {
         let translated = StoreFailure.translated(error)
         if StoreFailure.isLasting(error), let translated = translated as? MerchantError {
-            let failure = MerchantError(
-                translated.code, "\(translated.detail); nothing is written until the daemon is restarted")
-            state.withLock { $0.failure = $0.failure ?? failure }
-            return failure
+            fail(translated)
+            return state.withLock { $0.failure } ?? translated
         }
         return translated
     }
@@ -122,19 +138,31 @@ extension WriteGroups {
     }
 
     private func commit(_ group: [Write], on db: Database) {
-        var answer: () -> Void = {}
+        let changesBefore = db.totalChangesCount
+        var written: Written?
         do {
             try db.inTransaction(.immediate) {
-                answer = try body(group, db)
+                written = try body(group, db)
                 return .commit
             }
         } catch {
             let error = judged(error)
-            state.withLock { $0.lastFailure = error as? MerchantError ?? $0.lastFailure }
+            note(error as? MerchantError)
             for write in group { write.refuse(error) }
             return
         }
-        state.withLock { $0.lastFailure = nil }
-        answer()
+        note(written?.impairment)
+        // A group of refusals alone has written nothing, so it proves nothing.
+        if written?.impairment == nil, db.totalChangesCount > changesBefore {
+            state.withLock { $0.impairment = nil }
+        }
+        written?.answer()
+    }
+
+    /// Remembers what kept a change from being written.
+    private func note(_ error: MerchantError?) {
+        guard let error, error.code == .storeUnavailable else { return }
+        let now = clock.now
+        state.withLock { $0.impairment = (error, since: $0.impairment?.since ?? now) }
     }
 }

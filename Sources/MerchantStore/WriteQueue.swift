@@ -25,21 +25,26 @@ final class WriteQueue: Sendable {
     private let groups: WriteGroups<PendingWrite>
     private let observers: Observers
 
-    init(pool: DatabasePool) {
+    init(pool: DatabasePool, clock: any WallClock) {
         let observers = Observers()
         self.observers = observers
-        groups = WriteGroups(writer: pool, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue) {
-            group, db in
+        groups = WriteGroups(
+            writer: pool, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
+        ) { group, db in
             var answers: [@Sendable () -> Void] = []
             var changed: Set<PublicKeyHash> = []
-            for write in group { answers.append(try Self.attempt(write, on: db, changing: &changed)) }
-            return {
-                if !changed.isEmpty {
-                    let hashes = Array(changed)
-                    for observer in observers.list.withLock({ $0 }) { observer.keysChanged(hashes) }
-                }
-                for answer in answers { answer() }
+            var impairment: MerchantError?
+            for write in group {
+                answers.append(try Self.attempt(write, on: db, changing: &changed, impairment: &impairment))
             }
+            let (ready, hashes) = (answers, Array(changed))
+            return .init(
+                answer: {
+                    if !hashes.isEmpty {
+                        for observer in observers.list.withLock({ $0 }) { observer.keysChanged(hashes) }
+                    }
+                    for answer in ready { answer() }
+                }, impairment: impairment)
         }
     }
 
@@ -50,6 +55,7 @@ final class WriteQueue: Sendable {
     func requireReady() throws { try groups.requireReady() }
     func writeNow(_ body: (Database) throws -> Void) throws { try groups.writeNow(body) }
     func finish() { groups.finish() }
+    func fail(_ error: MerchantError) { groups.fail(error) }
     func judged(_ error: any Error) -> any Error { groups.judged(error) }
 
     /// Makes one change; a change that fails is undone alone.
@@ -57,7 +63,8 @@ final class WriteQueue: Sendable {
     /// - Returns: what answers its caller.
     /// - Throws: where the whole group is lost.
     private static func attempt(
-        _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>
+        _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>,
+        impairment: inout MerchantError?
     ) throws -> @Sendable () -> Void {
         let transaction = StoreTransaction(db: db)
         try db.execute(sql: "SAVEPOINT one_write")
@@ -70,7 +77,9 @@ final class WriteQueue: Sendable {
             // For some errors SQLite gives up the whole transaction; on failing storage none is to be relied on.
             guard db.isInsideTransaction, !StoreFailure.isLasting(error) else { throw error }
             try db.execute(sql: "ROLLBACK TO one_write; RELEASE one_write")
+            let isOurs = error is DatabaseError
             let error = StoreFailure.translated(error)
+            if isOurs { impairment = error as? MerchantError }
             return { write.refuse(error) }
         }
     }

@@ -29,12 +29,17 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let keyPairs: [String: Int]
     package let certificates: Int
     package let auditRecords: Int
+    /// nil while there is no record.
+    package let auditHead: AuditHeadDocument?
+    /// nil from a daemon that keeps none.
+    package let backups: BackupCoverageDocument?
     /// Worst first, at most 100.
     package let findings: [Finding]
 
     package init(
         version: String, environment: String, time: String, startedAt: String, merchants: Int,
-        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int, findings: [Finding]
+        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int,
+        auditHead: AuditHeadDocument?, backups: BackupCoverageDocument?, findings: [Finding]
     ) {
         self.version = version
         self.environment = environment
@@ -45,6 +50,8 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         self.keyPairs = keyPairs
         self.certificates = certificates
         self.auditRecords = auditRecords
+        self.auditHead = auditHead
+        self.backups = backups
         self.findings = findings
     }
 }

@@ -115,7 +115,18 @@ import Yams
                 "StatusDocument",
                 StatusDocument(
                     version: "", environment: "", time: "", startedAt: "", merchants: 0, merchantsBelowTarget: 0,
-                    keyPairs: [:], certificates: 0, auditRecords: 0, findings: [finding])
+                    keyPairs: [:], certificates: 0, auditRecords: 0,
+                    auditHead: AuditHeadDocument(sequence: 1, hash: ""),
+                    backups: BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0),
+                    findings: [finding])
+            ),
+            ("AuditHead", AuditHeadDocument(sequence: 1, hash: "")),
+            ("AuditBreak", AuditBreakDocument(kind: "", sequence: 1, detail: "")),
+            (
+                "AuditVerificationDocument",
+                AuditVerificationDocument(
+                    examined: 0, breakCount: 0, breaks: [], head: AuditHeadDocument(sequence: 1, hash: ""),
+                    nextCursor: "")
             ),
             ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [], findings: [finding])),
             (
@@ -152,7 +163,20 @@ import Yams
             ("DestroyKeyRequest", DestroyKeyRequest(afterSeconds: 0, dryRun: true)),
             ("SymmetricKeyRequest", SymmetricKeyRequest(ephemeralPublicKey: "", wrappedKey: "")),
         ]
-        for (name, document) in documents {
+        let backup = BackupDocument(
+            file: "", createdAt: "", programVersion: "", schemaVersion: 1, databaseBytes: 1, sha256: "", merchants: 0,
+            keyPairs: [:], certificates: 0, auditHead: AuditHeadDocument(sequence: 1, hash: ""))
+        let backups: [(String, any Encodable)] = [
+            ("BackupRequest", BackupRequest(file: "")), ("BackupDocument", backup),
+            (
+                "BackupDrillDocument",
+                BackupDrillDocument(
+                    backup: backup, good: true, keyPairsProven: 0, certificatesChecked: 0, auditRecordsChecked: 0,
+                    seconds: 0, findings: [])
+            ),
+            ("BackupCoverageDocument", BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0)),
+        ]
+        for (name, document) in documents + backups {
             let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(document)) as? [String: Any]
             let properties = contract["components"]?["schemas"]?[name]?["properties"]?.mapping.map { Array($0.keys) }
             #expect(Set((object ?? [:]).keys) == Set((properties ?? []).compactMap(\.string)), "\(name)")
@@ -215,6 +239,7 @@ import Yams
                 ("KeyMoveDocument", "POST", "\(key)/destroy", nil),
                 ("KeyDocument", "GET", key, nil),
                 ("AuditPage", "GET", "/v1/audit?limit=1000", nil),
+                ("AuditVerificationDocument", "GET", "/v1/audit/verification", nil),
                 ("HealthDocument", "GET", "/v1/health", nil),
                 ("Problem", "GET", "/v1/keys/short", nil), ("Problem", "PUT", "/v1/keys/short", nil),
                 ("Problem", "GET", "/nowhere", nil),

@@ -28,6 +28,9 @@ import AdminServer
         POST /v1/keys/{publicKeyHash}/destroy administer destroys
         GET /v1/status read reads
         GET /v1/audit read reads
+        GET /v1/audit/verification read reads
+        POST /v1/backups administer writes
+        POST /v1/backups/verification administer writes
         GET /metrics read reads
         GET /v1/health - reads
         GET /v1/openapi.yaml - reads

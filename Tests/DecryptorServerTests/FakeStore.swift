@@ -90,13 +90,20 @@ final class FakeTransaction: MerchantTransaction {
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? { throw FakeStore.NotNeeded() }
     func keyPairsToDestroy(at moment: Timestamp, limit: Int) throws -> [PublicKeyHash] { throw FakeStore.NotNeeded() }
     func auditRecords(
-        merchant: MerchantIdentifier?, key: PublicKeyHash?, before cursor: Int?, limit: Int
+        _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
     ) throws -> [AuditRecord] { throw FakeStore.NotNeeded() }
+    func auditStretch(from sequence: Int, limit: Int) throws -> AuditStretch { throw FakeStore.NotNeeded() }
+    func auditHead() throws -> AuditHead? { throw FakeStore.NotNeeded() }
     func counts(at moment: Timestamp) throws -> StoreCounts { throw FakeStore.NotNeeded() }
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
         throw FakeStore.NotNeeded()
     }
     func keyPairsEnding(before moment: Timestamp, limit: Int) throws -> [EndingKeyPair] { throw FakeStore.NotNeeded() }
+    func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
+    func backupCoverage() throws -> BackupCoverage { throw FakeStore.NotNeeded() }
+    func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
+        throw FakeStore.NotNeeded()
+    }
     func daemonFact(_ name: String) throws -> String? { throw FakeStore.NotNeeded() }
     func insert(_ merchant: Merchant) throws { throw FakeStore.NotNeeded() }
     func update(_ merchant: Merchant) throws { throw FakeStore.NotNeeded() }

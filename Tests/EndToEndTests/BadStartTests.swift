@@ -15,10 +15,11 @@ import Testing
 
     @Test func `a second daemon on one directory is refused and the first is named`() throws {
         try installation.start()
-        let holder = try String(contentsOfFile: installation.path("state/merchantkeyd.lock"), encoding: .utf8)
+        let lock = try String(contentsOfFile: installation.path("state/merchantkeyd.lock"), encoding: .utf8)
+        let holder = try #require(lock.split(separator: "\n").first)
         try refused(
             "--state-directory", installation.path("state"),
-            saying: "process \(holder.trimmingCharacters(in: .newlines))")
+            saying: "process \(holder) ")
     }
 
     @Test(arguments: [0o750, 0o705, 0o777])

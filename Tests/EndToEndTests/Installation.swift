@@ -40,6 +40,20 @@ final class Installation: Sendable {
 
     func path(_ name: String) -> String { "\(directory)/\(name)" }
 
+    /// Of the running daemon.
+    var process: Int32? { daemon.value?.processIdentifier }
+
+    var log: String { (try? String(contentsOfFile: path("daemon.log"), encoding: .utf8)) ?? "" }
+
+    /// Looks until it is so, for at most ten seconds: for what another process does in its own time.
+    func eventually(_ what: String, _ isSo: () throws -> Bool) throws {
+        for _ in 0..<200 {
+            if try isSo() { return }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        Issue.record("not within ten seconds: \(what): \(log.suffix(2000))")
+    }
+
     var adminSocket: String { path("state/admin.sock") }
     var decryptorSocket: String { path("state/decryptor.sock") }
 
@@ -49,10 +63,14 @@ final class Installation: Sendable {
     }
 
     /// Starts the daemon and returns when it answers on both sockets.
-    func start(config: String? = nil, answering expected: Set<String> = ["200"]) throws {
+    func start(
+        config: String? = nil, answering expected: Set<String> = ["200"], _ arguments: [String] = [],
+        environment: [String: String] = [:]
+    ) throws {
         let process = Process()
         process.executableURL = URL(filePath: "\(Self.programs)/merchantkeyd")
-        process.arguments = ["--state-directory", path("state")] + (config.map { ["--config", $0] } ?? [])
+        process.arguments = ["--state-directory", path("state")] + (config.map { ["--config", $0] } ?? []) + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         _ = FileManager.default.createFile(atPath: path("daemon.log"), contents: nil)
         process.standardError = FileHandle(forWritingAtPath: path("daemon.log"))
         process.standardOutput = FileHandle.nullDevice
@@ -68,7 +86,6 @@ final class Installation: Sendable {
             guard process.isRunning else { break }
             Thread.sleep(forTimeInterval: 0.05)
         }
-        let log = (try? String(contentsOfFile: path("daemon.log"), encoding: .utf8)) ?? ""
         Issue.record("the daemon did not answer: \(log)")
     }
 

@@ -189,7 +189,7 @@ struct FullDiskClaimTests {
         }
         #expect(refused?.code == .storeUnavailable)
         #expect(refused?.detail.contains("full") == true)
-        guard case .failing = store.health else {
+        guard case .impaired = store.health else {
             Issue.record("a full disk does not show: \(store.health)")
             return
         }

@@ -60,7 +60,8 @@ enum Sample {
         _ seed: Int, begins: Timestamp = moment, ends: Timestamp = moment.adding(.seconds(1_000_000))
     ) -> StoredCertificate {
         StoredCertificate(
-            der: digest("der", seed), fingerprint: digest("fingerprint", seed), serialNumber: "0\(seed)",
+            der: digest("der", seed), fingerprint: Array(SHA256.hash(data: Data(digest("der", seed)))),
+            serialNumber: "0\(seed)",
             subject: "CN=Shop", issuer: "CN=Issuer", notBefore: begins, notAfter: ends, issuerVerified: true,
             storedAt: moment)
     }

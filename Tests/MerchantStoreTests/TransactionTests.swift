@@ -216,8 +216,15 @@ struct TransactionTests {
         }
         #expect(full?.code == .storeUnavailable)
         #expect(full?.detail.contains("make room") == true)
-        #expect(store.health == .ready)
+        // What kept a change from being written is remembered until one is; a refusal alone proves nothing.
+        guard case .impaired(let why, _) = store.health, why == full else {
+            Issue.record("\(store.health)")
+            return
+        }
+        _ = await refusal { try await store.write { _ in throw MerchantError(.notFound, "refused") } }
+        #expect(store.health != .ready)
         try await temporary.onboard()
+        #expect(store.health == .ready)
 
         let failed = await refusal {
             try await store.write { _ in throw DatabaseError(resultCode: .SQLITE_IOERR_FSYNC, message: "disk I/O error")

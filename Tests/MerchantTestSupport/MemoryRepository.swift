@@ -44,6 +44,7 @@ struct MemoryState: Sendable {
     var audit: [AuditRecord] = []
     var outcomes: [IdempotencyKey: IdempotentOutcome] = [:]
     var facts: [String: String] = [:]
+    var verifiedBackup: Timestamp?
 }
 
 private final class MemoryTransaction: MerchantTransaction {
@@ -96,16 +97,25 @@ private final class MemoryTransaction: MerchantTransaction {
         return due.prefix(limit).map(\.publicKeyHash)
     }
 
-    func auditRecords(
-        merchant: MerchantIdentifier?, key: PublicKeyHash?, before cursor: Int?, limit: Int
-    ) -> [AuditRecord] {
-        Array(
-            state.audit.reversed().filter { record in
-                (merchant == nil || record.entry.merchantIdentifier == merchant)
-                    && (key == nil || record.entry.publicKeyHash == key)
-                    && (cursor.map { record.sequence < $0 } ?? true)
-            }.prefix(limit))
+    func auditRecords(_ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int) -> [AuditRecord] {
+        let fitting = state.audit.filter { record in
+            let entry = record.entry
+            return (filter.merchant.map { entry.merchantIdentifier == $0 } ?? true)
+                && (filter.key.map { entry.publicKeyHash == $0 } ?? true)
+                && (filter.callerUID.map { entry.caller.uid == $0 } ?? true)
+                && (filter.since.map { entry.at >= $0 } ?? true) && (filter.until.map { entry.at < $0 } ?? true)
+                && (cursor.map { oldestFirst ? record.sequence > $0 : record.sequence < $0 } ?? true)
+        }
+        return Array((oldestFirst ? fitting : fitting.reversed()).prefix(limit))
     }
+
+    func auditStretch(from sequence: Int, limit: Int) -> AuditStretch {
+        AuditStretch(
+            links: state.audit.filter { $0.sequence >= sequence }.prefix(limit).map(AuditLink.record),
+            given: state.audit.count)
+    }
+
+    func auditHead() -> AuditHead? { state.audit.last.map { AuditHead(sequence: $0.sequence, hash: $0.hash) } }
 
     func counts(at moment: Timestamp) -> StoreCounts {
         var counts = StoreCounts()
@@ -114,6 +124,7 @@ private final class MemoryTransaction: MerchantTransaction {
         counts.certificates = state.rows.map(\.certificates.count).reduce(0, +)
         counts.merchantsBelowTarget = merchantsBelowTarget(after: nil, limit: .max).count
         counts.auditRecords = state.audit.count
+        counts.auditHead = auditHead()
         return counts
     }
 
@@ -134,6 +145,18 @@ private final class MemoryTransaction: MerchantTransaction {
             row.certificates.map(\.notAfter).max().map { EndingKeyPair(keyPair: row.keyPair, notAfter: $0) }
         }
         return Array(ending.filter { $0.notAfter <= moment }.sorted { $0.notAfter < $1.notAfter }.prefix(limit))
+    }
+
+    func keyPairs(after cursor: PublicKeyHash?, limit: Int) -> [KeyPair] {
+        Array(
+            state.rows.map(\.keyPair).sorted { $0.publicKeyHash.hex < $1.publicKeyHash.hex }
+                .filter { keyPair in cursor.map { $0.hex < keyPair.publicKeyHash.hex } ?? true }.prefix(limit))
+    }
+
+    func backupCoverage() -> BackupCoverage {
+        var coverage = BackupCoverage()
+        coverage.lastVerified = state.verifiedBackup
+        return coverage
     }
 
     func daemonFact(_ name: String) -> String? { state.facts[name] }
@@ -171,4 +194,8 @@ private final class MemoryTransaction: MerchantTransaction {
     }
 
     func setDaemonFact(_ name: String, _ value: String) { state.facts[name] = value }
+
+    func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) {
+        if verifiedAt != nil { state.verifiedBackup = manifest.createdAt }
+    }
 }

@@ -1,18 +1,12 @@
 import ArgumentParser
 import MerchantKeyClient
-import Vocabulary
 import WireAPI
 
 struct AuditList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List audit records, newest first.")
 
-    @Option(
-        help: ArgumentHelp("Only of this merchant.", valueName: "id"), transform: MerchantArgument.parse)
-    var merchant: MerchantIdentifier?
-
-    @Option(help: ArgumentHelp("Only of this key.", valueName: "key"), transform: KeyArgument.parse)
-    var key: KeyArgument?
+    @OptionGroup var options: AuditOptions
 
     @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
     var limit = 100
@@ -25,8 +19,7 @@ struct AuditList: AsyncParsableCommand {
 
     func run() async throws {
         try await global.withAdmin { admin in
-            let hash = try await key?.resolve(admin)
-            let records = try await admin.auditRecords(merchant: merchant, key: hash, most: limit)
+            let records = try await admin.auditRecords(try await options.query(admin), most: limit)
             try global.printer.show(records, orTable: AuditRecordDocument.table)
             if records.hasMore { global.printer.remark("there are more records; see --limit") }
         }

@@ -34,14 +34,21 @@ struct StatusShow: AsyncParsableCommand {
             }
         } catch {
             let why = (error as? CommandFailure)?.message ?? "\(error)"
-            let line = "merchantkeyd UNKNOWN: \(why)"
+            let status = Self.status(of: error)
+            let line = "merchantkeyd \(status == 2 ? "CRITICAL" : "UNKNOWN"): \(why)"
             switch global.output {
             case .table: global.printer.show([.text(line.printable(keepingLines: false))])
             // There is no document, and a program must not take this line for one.
             case .json: global.printer.remark(line)
             }
-            return CheckVerdict(status: 3)
+            return CheckVerdict(status: status)
         }
+    }
+
+    /// A daemon that answers that it can't read its database is not unknown.
+    private static func status(of error: any Error) -> Int32 {
+        guard case .refused(let refusal) = error as? ClientError else { return 3 }
+        return ["storeUnavailable", "keyDamaged"].contains(refusal.code) ? 2 : 3
     }
 }
 
@@ -57,6 +64,14 @@ extension StatusDocument {
             ("key pairs", Cell(keyPairsInOrder)),
             ("certificates", Cell("\(certificates)")),
             ("audit records", Cell("\(auditRecords)")),
+            (
+                "last verified backup (UTC)",
+                backups.map { backups in
+                    backups.lastVerified.map { Cell(time: $0) } ?? Cell("never", merchants > 0 ? .warning : .plain)
+                }
+            ),
+            ("merchants without backup", backups.map { Cell("\($0.merchantsWithoutBackup)") }),
+            ("audit head", auditHead.map { Cell("\($0.sequence):\($0.hash)") }),
         ])
         guard !findings.isEmpty else { return [record] }
         return [

@@ -27,16 +27,17 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
 
-    private init(path: String, queue: DatabaseQueue) throws(MerchantError) {
+    private init(path: String, queue: DatabaseQueue, clock: any WallClock) throws(MerchantError) {
         self.queue = queue
         let opened = try DatabaseFile.Identity(of: path)
-        groups = WriteGroups(writer: queue, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue) {
-            group, db in
+        groups = WriteGroups(
+            writer: queue, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
+        ) { group, db in
             // SQLite would go on writing into a file that has no name any more: gone at the next start, and the claims in it.
             guard (try? DatabaseFile.Identity(of: path)) == opened else { throw StoreFailure.Replaced(path: path) }
             let outcomes = try group.map { try ClaimRows.enter($0.claim, in: db) }
             try Self.sweep(after: group, outcomes, in: db)
-            return { for (pending, outcome) in zip(group, outcomes) { pending.answer(outcome) } }
+            return .init(answer: { for (pending, outcome) in zip(group, outcomes) { pending.answer(outcome) } })
         }
     }
 
@@ -52,7 +53,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
             try queue.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.claimsMigrations, to: db, kind: .claims, at: clock.now)
             }
-            return try ClaimStore(path: path, queue: queue)
+            return try ClaimStore(path: path, queue: queue, clock: clock)
         }
     }
 

@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import GRDB
 import MerchantCore
@@ -8,9 +9,18 @@ enum CertificateRow {
     static let columns =
         "der, fingerprint, serial_number, subject, issuer, not_before, not_after, issuer_verified, stored_at"
 
+    /// - Throws: `keyDamaged` for a certificate that is not the one that was stored.
     static func certificate(_ row: Row) throws -> StoredCertificate {
-        StoredCertificate(
-            der: try row.bytes("der"), fingerprint: try row.bytes("fingerprint"),
+        let der = try row.bytes("der")
+        let fingerprint = try row.bytes("fingerprint")
+        guard Array(SHA256.hash(data: der)) == fingerprint else {
+            throw MerchantError(
+                .keyDamaged,
+                "the stored certificate with the fingerprint \(Hex.encode(fingerprint)) was altered or is damaged: restore a backup"
+            )
+        }
+        return StoredCertificate(
+            der: der, fingerprint: fingerprint,
             serialNumber: try row.text("serial_number"), subject: try row.text("subject"),
             issuer: try row.text("issuer"), notBefore: try row.timestamp("not_before"),
             notAfter: try row.timestamp("not_after"), issuerVerified: try row.flag("issuer_verified"),

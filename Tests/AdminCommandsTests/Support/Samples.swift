@@ -33,7 +33,7 @@ enum Samples {
             version: "1", environment: "production", time: "2026-11-21T04:53:15Z", startedAt: "2026-11-21T04:00:00Z",
             merchants: 3, merchantsBelowTarget: 0,
             keyPairs: ["pending": 1, "standby": 1, "current": 2, "retiring": 3, "revoked": 4, "destroyed": 5],
-            certificates: 6, auditRecords: 7,
+            certificates: 6, auditRecords: 7, auditHead: nil, backups: nil,
             findings: severities.map {
                 .init(severity: $0, code: "c", detail: "detail of \($0)", merchantIdentifier: nil, publicKeyHash: nil)
             })

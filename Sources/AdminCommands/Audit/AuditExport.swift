@@ -1,0 +1,21 @@
+import ArgumentParser
+import MerchantKeyClient
+import StrictJSON
+
+struct AuditExport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write audit records as JSON, one a line, oldest first, to standard output.")
+
+    @OptionGroup var options: AuditOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdmin { admin in
+            try await admin.eachAuditPage(try await options.query(admin)) { page in
+                guard case .object(let object) = try Printer.parse(page.json), case .array(let items) = object["items"]
+                else { throw CommandFailure(.refused, "merchantkeyctl: the daemon's answer holds no 'items'") }
+                StandardStream.output.write(items.map { JSONText.compact($0) + "\n" }.joined())
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package import MerchantCore
+import Vocabulary
+package import WireAPI
+
+extension BackupDocument {
+    package init(_ manifest: BackupManifest, file: String) {
+        self.init(
+            file: file, createdAt: manifest.createdAt.rfc3339, programVersion: manifest.programVersion,
+            schemaVersion: manifest.schemaVersion, databaseBytes: manifest.databaseBytes,
+            sha256: Hex.encode(manifest.sha256), merchants: manifest.merchants,
+            keyPairs: Dictionary(uniqueKeysWithValues: manifest.keyPairs.map { ($0.key.rawValue, $0.value) }),
+            certificates: manifest.certificates, auditHead: manifest.auditHead.map(AuditHeadDocument.init))
+    }
+}
+
+extension BackupDrillDocument {
+    package init(_ drill: BackupDrill, file: String) {
+        self.init(
+            backup: BackupDocument(drill.manifest, file: file), good: drill.findings.isEmpty,
+            keyPairsProven: drill.keyPairsProven, certificatesChecked: drill.certificatesChecked,
+            auditRecordsChecked: drill.auditRecordsChecked, seconds: drill.seconds, findings: drill.findings)
+    }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import MerchantCore
+import Vocabulary
+
+/// The file that audit heads are shipped to: a line each, its time and the head; only ever appended to.
+struct HeadFile {
+    /// More than a few lines: the last whole one is in it.
+    private static let tail = 4096
+
+    let path: String
+
+    struct Line {
+        let at: Timestamp
+        let head: AuditHead
+    }
+
+    /// - Returns: the last whole line; nil where there is no file, or none in it.
+    /// - Throws: ``SettingsError`` where the file cannot be read.
+    func last() throws -> Line? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw failure("cannot be read") }
+            return nil
+        }
+        defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            throw SettingsError("'audit.head.file' names \(path), which is no regular file")
+        }
+        var bytes = [UInt8](repeating: 0, count: min(Self.tail, Int(found.st_size)))
+        guard pread(file, &bytes, bytes.count, found.st_size - off_t(bytes.count)) == bytes.count else {
+            throw failure("cannot be read")
+        }
+        // A line without its end was cut short by a crash.
+        let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[..<$0] } ?? []
+        return whole.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first
+    }
+
+    private static func line(_ bytes: ArraySlice<UInt8>) -> Line? {
+        let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        guard words.count == 2, let at = Timestamp(rfc3339: words[0]), let head = AuditHead(words[1]) else {
+            return nil
+        }
+        return Line(at: at, head: head)
+    }
+
+    /// Durable on return.
+    func append(_ head: AuditHead, at now: Timestamp) throws {
+        let isNew = access(path, F_OK) != 0
+        let file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard file >= 0 else { throw failure("cannot be opened") }
+        defer { close(file) }
+        // What a crash cut short must not run into this line.
+        var last: UInt8 = UInt8(ascii: "\n")
+        var found = stat()
+        if fstat(file, &found) == 0, found.st_size > 0 { _ = pread(file, &last, 1, found.st_size - 1) }
+        let text = Array("\(last == UInt8(ascii: "\n") ? "" : "\n")\(now.rfc3339) \(head)\n".utf8)
+        guard write(file, text, text.count) == text.count, fsync(file) == 0 else { throw failure("cannot be written") }
+        if isNew { try syncDirectory() }
+    }
+
+    private func syncDirectory() throws {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot be made durable") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("cannot be made durable") }
+    }
+
+    private func failure(_ what: String) -> SettingsError {
+        SettingsError("'audit.head.file' names \(path), which \(what): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import Logging
+import MerchantCore
+import MerchantOperations
+import ServiceLifecycle
+import Vocabulary
+
+/// Makes a backup at an interval, tries it out, and removes the oldest beyond the number that is kept.
+struct BackupSchedule: Service {
+    /// How long after a failure the next attempt is made, at most.
+    private static let secondsUntilRetry = 600
+    private static let prefix = "merchantkeyd-"
+    private static let suffix = ".backup"
+
+    let settings: Settings.BackupSettings?
+    let operations: MerchantOperations
+    let caller: Caller
+    let clock: any WallClock
+    let startedAt: Timestamp
+    let conditions: ConditionBoard
+    let logger: Logger
+
+    func run() async throws {
+        guard let settings else { return try await gracefulShutdown() }
+        ScratchDirectory.removeLeftovers(in: settings.directory)
+        // A daemon that stops cancels the wait; half a backup has another name and is removed.
+        try? await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                let pause = await work(settings)
+                try await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    /// - Returns: how long to wait for the next look.
+    private func work(_ settings: Settings.BackupSettings) async -> Duration {
+        let retry = min(settings.every, .seconds(Self.secondsUntilRetry))
+        do {
+            let last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
+            judgeAge(of: last, settings)
+            if let last, last.adding(settings.every) > clock.now {
+                return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
+            }
+            try await make(settings)
+            conditions.clear(.backupFailed)
+            conditions.clear(.backupOverdue)
+            return retry
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            let why = (error as? MerchantError)?.detail ?? "\(error)"
+            logger.error("the backup failed", metadata: ["error": "\(why)"])
+            conditions.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(why)")
+            return retry
+        }
+    }
+
+    private static func pause(until moment: Timestamp, _ now: Timestamp) -> Duration {
+        .milliseconds(max(10, moment.millisecondsSince1970 - now.millisecondsSince1970))
+    }
+
+    private func make(_ settings: Settings.BackupSettings) async throws {
+        let name = clock.now.rfc3339.filter { $0 != "-" && $0 != ":" }
+        let path = "\(settings.directory)/\(Self.prefix)\(name)\(Self.suffix)"
+        let request = Request(caller: caller, requestId: "schedule")
+        _ = try await operations.createBackup(at: path, for: request)
+        let drill = try await operations.tryOutBackup(path, for: request)
+        guard drill.findings.isEmpty else {
+            throw MerchantError(.backupFailed, "\(path) is not good: \(drill.findings[0])")
+        }
+        logger.info("backup made and tried out", metadata: ["file": "\(path)", "seconds": "\(drill.seconds)"])
+        removeOldest(settings)
+    }
+
+    /// Twice the interval without a good backup is a warning, four times is critical.
+    private func judgeAge(of last: Timestamp?, _ settings: Settings.BackupSettings) {
+        let since = last ?? startedAt
+        let now = clock.now
+        guard now > since.adding(settings.every * 2) else { return conditions.clear(.backupOverdue) }
+        conditions.set(
+            .backupOverdue, now > since.adding(settings.every * 4) ? .critical : .warning,
+            last.map { "the last good backup is of \($0), expected one every \(settings.every)" }
+                ?? "there is no good backup yet, expected one every \(settings.every)")
+    }
+
+    /// Only files that bear our names; by name they are in order of time.
+    private func removeOldest(_ settings: Settings.BackupSettings) {
+        let ours = DirectoryListing.names(in: settings.directory)
+            .filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) }.sorted()
+        for name in ours.dropLast(settings.keep) { unlink("\(settings.directory)/\(name)") }
+    }
+}

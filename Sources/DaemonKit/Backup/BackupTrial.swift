@@ -1,0 +1,46 @@
+import KeyCustody
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import Vocabulary
+
+/// Opens a copy of a database as the daemon would, and everything in it.
+struct BackupTrial {
+    let masterKeyFile: String
+    let clock: any WallClock
+
+    /// - Parameters:
+    ///   - path: a copy that is ours to change; its schema is brought up to date.
+    ///   - finish: called at the end, with the copy still open, where nothing is wrong or `accepts` says so.
+    /// - Throws: where the master key is not the right one, or the copy cannot be opened at all.
+    func run(
+        on path: String, _ manifest: BackupManifest, accepts: Bool = false,
+        finish: (MerchantStore) async throws -> Void = { _ in }
+    ) async throws -> BackupDrill {
+        let begin = ContinuousClock.now
+        let masterKey = try MasterKey.load(from: masterKeyFile)
+        let copy = try MerchantStore.open(path: path, clock: clock)
+        defer { try? copy.close() }
+        let custody = KeyCustody(keyring: try Keyring(opening: copy, with: masterKey, at: clock.now)) { _ in nil }
+        var examination = BackupExamination()
+        for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { examination.note(found) }
+        try await examination.examine(copy, with: custody)
+        if accepts || examination.findings.isEmpty { try await finish(copy) }
+        let (seconds, attoseconds) = (ContinuousClock.now - begin).components
+        return BackupDrill(
+            manifest: manifest, keyPairsProven: examination.keyPairsProven,
+            certificatesChecked: examination.certificatesChecked,
+            auditRecordsChecked: examination.auditRecordsChecked,
+            seconds: Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1e3, findings: examination.findings)
+    }
+
+    /// The same on a copy made for it, which is gone afterwards. The file is not changed.
+    func run(onCopyOf file: String) async throws -> BackupDrill {
+        let backup = try BackupFile(reading: file)
+        let scratch = try ScratchDirectory(near: file, bytes: backup.manifest.databaseBytes)
+        defer { scratch.remove() }
+        let copy = "\(scratch.path)/copy.sqlite"
+        try backup.copyDatabase(to: copy)
+        return try await run(on: copy, backup.manifest)
+    }
+}

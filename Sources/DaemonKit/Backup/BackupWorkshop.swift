@@ -1,0 +1,36 @@
+import MerchantCore
+import MerchantStore
+import Synchronization
+import Vocabulary
+
+/// Makes backups of the running daemon's database and tries them out, one at a time.
+final class BackupWorkshop: BackupKeeper {
+    private let store: MerchantStore
+    private let trial: BackupTrial
+    private let clock: any WallClock
+    private let isBusy = Atomic(false)
+
+    init(store: MerchantStore, masterKeyFile: String, clock: any WallClock) {
+        self.store = store
+        self.clock = clock
+        trial = BackupTrial(masterKeyFile: masterKeyFile, clock: clock)
+    }
+
+    func createBackup(at path: String) async throws -> BackupManifest {
+        try await alone {
+            try await store.backUp(to: path, programVersion: Program.version, at: clock.now)
+        }
+    }
+
+    func tryOut(_ path: String) async throws -> BackupDrill {
+        try await alone { try await trial.run(onCopyOf: path) }
+    }
+
+    private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
+        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
+            throw MerchantError(.overloaded, "another backup is being made or tried out: try again when it is done")
+        }
+        defer { isBusy.store(false, ordering: .releasing) }
+        return try await work()
+    }
+}

@@ -1,0 +1,151 @@
+import Glibc
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import Vocabulary
+
+/// Puts a backup in the place of a database, so that at every moment either the old one or the new one is there, or the
+/// daemon refuses to start and says that the restore is to be run again.
+struct Restore {
+    let settings: Settings
+    let file: String
+    /// Whether a database that is there is moved aside.
+    let replaces: Bool
+    /// Whether a backup with findings is good enough.
+    let acceptsFindings: Bool
+    let clock: any WallClock
+
+    struct Report {
+        let drill: BackupDrill
+        /// Where the old database is now; nil where there was none.
+        let aside: String?
+    }
+
+    private var draft: String { settings.databasePath + ".restoring" }
+    private static let suffixes = ["", "-wal", "-shm"]
+
+    func run() async throws -> Report {
+        let backup = try BackupFile(reading: file)
+        try StateDirectory.prepare(settings.stateDirectory)
+        let lock = try InstanceLock(path: settings.lockPath)
+        let marker = RestoreMarker(path: settings.restoreMarkerPath)
+        let begun = try marker.read()
+        guard begun != nil || replaces || !hasDatabase else {
+            throw SettingsError(
+                "\(settings.stateDirectory) holds a database, expected none, or --replace to move it aside")
+        }
+        removeDraft()
+        try requireRoom(backup.manifest.databaseBytes)
+        try backup.copyDatabase(to: draft)
+        let drill: BackupDrill
+        do {
+            let trial = BackupTrial(masterKeyFile: settings.masterKeyFile, clock: clock)
+            drill = try await trial.run(on: draft, backup.manifest, accepts: acceptsFindings) { copy in
+                let note = "\(file), made at \(backup.manifest.createdAt), restored at \(clock.now)"
+                try await copy.write { try $0.setDaemonFact(MerchantOperations.restoredFact, note) }
+                // Everything into the one file that takes the database's name.
+                try await copy.eraseRemovedBytes()
+            }
+            guard acceptsFindings || drill.findings.isEmpty else {
+                throw MerchantError(
+                    .backupFailed,
+                    "\(file) is not good, and nothing was changed: \(drill.findings.prefix(3).joined(separator: "; ")); take an older one, or --accept-findings where there is none"
+                )
+            }
+        } catch {
+            removeDraft()
+            throw error
+        }
+        let aside = begun ?? "\(settings.stateDirectory)/replaced-\(clock.now.rfc3339.filter { $0 != ":" })"
+        let isMoved = try exchange(aside, marker)
+        lock.markClosed()
+        try marker.remove()
+        return Report(drill: drill, aside: isMoved ? aside : nil)
+    }
+
+    /// - Returns: whether an old database is aside.
+    private func exchange(_ aside: String, _ marker: RestoreMarker) throws -> Bool {
+        for suffix in Self.suffixes.dropFirst() { unlink(draft + suffix) }
+        try Durable.sync(draft)
+        try marker.write(aside)
+        for suffix in Self.suffixes {
+            let here = settings.databasePath + suffix
+            let there = "\(aside)/merchantkeyd.sqlite\(suffix)"
+            // What is there already was moved by a run that was cut short: then the one here is a backup's.
+            guard access(here, F_OK) == 0, access(there, F_OK) != 0 else { continue }
+            guard mkdir(aside, 0o700) == 0 || errno == EEXIST else { throw Durable.failure("cannot make \(aside)") }
+            guard rename(here, there) == 0 else { throw Durable.failure("cannot move \(here) aside") }
+        }
+        let isMoved = access(aside, F_OK) == 0
+        if isMoved { try Durable.sync(aside) }
+        guard rename(draft, settings.databasePath) == 0 else {
+            throw Durable.failure("cannot put \(settings.databasePath) in place")
+        }
+        try Durable.sync(settings.stateDirectory)
+        return isMoved
+    }
+
+    private var hasDatabase: Bool { Self.suffixes.contains { access(settings.databasePath + $0, F_OK) == 0 } }
+
+    private func removeDraft() { for suffix in Self.suffixes { unlink(draft + suffix) } }
+
+    private func requireRoom(_ bytes: Int) throws {
+        let room = ScratchDirectory.room(in: settings.stateDirectory)
+        let needed = bytes + bytes / 4 + (4 << 20)
+        guard room >= needed else {
+            throw SettingsError("\(settings.stateDirectory) has room for \(room) bytes, expected \(needed)")
+        }
+    }
+}
+
+/// Says that a restore is under way, and where the old database goes. Its file is there from before the first file is moved
+/// until after the last.
+struct RestoreMarker {
+    let path: String
+
+    /// - Returns: where the old database goes; nil where no restore is under way.
+    func read() throws -> String? {
+        guard access(path, F_OK) == 0 else { return nil }
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { throw Durable.failure("cannot read \(path)") }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = max(0, Glibc.read(file, &bytes, bytes.count))
+        return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").first.map(String.init)
+            ?? path + "-aside"
+    }
+
+    func write(_ aside: String) throws {
+        let draft = path + ".new"
+        unlink(draft)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Durable.failure("cannot make \(path)") }
+        defer { close(file) }
+        let text = Array("\(aside)\n".utf8)
+        guard Glibc.write(file, text, text.count) == text.count, fsync(file) == 0, rename(draft, path) == 0 else {
+            throw Durable.failure("cannot make \(path)")
+        }
+        try Durable.sync(directory)
+    }
+
+    func remove() throws {
+        unlink(path)
+        try Durable.sync(directory)
+    }
+
+    private var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+}
+
+enum Durable {
+    /// Brings a file's content, or a directory's names, to stable storage.
+    static func sync(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot open \(path)") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("cannot make \(path) durable") }
+    }
+
+    static func failure(_ what: String) -> SettingsError {
+        SettingsError("\(what): \(String(cString: strerror(errno)))")
+    }
+}

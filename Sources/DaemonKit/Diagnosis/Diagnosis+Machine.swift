@@ -1,0 +1,151 @@
+import Glibc
+
+/// Files, sockets, room and limits.
+extension Diagnosis {
+    private static let leastRoom = 64 << 20
+    private static let littleRoom = 1 << 30
+
+    mutating func judgeDirectory() {
+        var found = stat()
+        guard stat(settings.stateDirectory, &found) == 0 else {
+            return note("state directory", .failure, "\(settings.stateDirectory): \(Self.lastError)")
+        }
+        guard found.st_mode & S_IFMT == S_IFDIR else {
+            return note("state directory", .failure, "\(settings.stateDirectory) is no directory")
+        }
+        let mode = found.st_mode & 0o7777
+        note(
+            "state directory", mode & 0o077 == 0 ? .success : .failure,
+            "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.st_uid)\(mode & 0o077 == 0 ? "" : ": chmod 0700 it")"
+        )
+        if (try? RestoreMarker(path: settings.restoreMarkerPath).read()) ?? nil != nil {
+            note("restore", .failure, "one was cut short: run 'merchantkeyctl backup restore' again")
+        }
+    }
+
+    /// - Returns: the process that holds the directory; nil where none does.
+    mutating func judgeDaemon() -> String? {
+        let file = open(settings.lockPath, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            note("daemon", .warning, "none has ever run in this directory")
+            return nil
+        }
+        defer { close(file) }
+        guard flock(file, LOCK_SH | LOCK_NB) != 0 else {
+            note("daemon", .warning, "none runs in this directory")
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = max(0, pread(file, &bytes, bytes.count, 0))
+        let holder = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").first.map(String.init)
+        note("daemon", .success, "process \(holder ?? "unknown")")
+        return holder
+    }
+
+    mutating func judgeFile(_ name: String, _ path: String, isNeeded: Bool) {
+        var found = stat()
+        guard lstat(path, &found) == 0 else {
+            guard errno == ENOENT, !isNeeded else { return note(name, .failure, "\(path): \(Self.lastError)") }
+            return note(name, .warning, "there is none at \(path) yet")
+        }
+        let mode = found.st_mode & 0o7777
+        var directory = stat()
+        let owner = stat(settings.stateDirectory, &directory) == 0 ? directory.st_uid : found.st_uid
+        guard mode & 0o077 == 0 else {
+            return note(name, .failure, "\(path) has mode \(Self.octal(mode)), which others can use: chmod 0600 it")
+        }
+        guard found.st_uid == owner || found.st_uid == 0 else {
+            return note(name, .failure, "\(path) belongs to uid \(found.st_uid), expected \(owner): chown it")
+        }
+        note(name, .success, "\(path), mode \(Self.octal(mode)), uid \(found.st_uid)")
+    }
+
+    mutating func judgeSocket(_ name: String, _ socket: Settings.SocketSettings, isDaemonThere: Bool) {
+        var found = stat()
+        guard lstat(socket.path, &found) == 0 else {
+            return note(name, isDaemonThere ? .failure : .success, "\(socket.path): \(Self.lastError)")
+        }
+        guard found.st_mode & S_IFMT == S_IFSOCK else {
+            return note(name, .failure, "\(socket.path) is no socket: something else took its place")
+        }
+        let mode = found.st_mode & 0o777
+        let fits = mode == socket.mode
+        note(
+            name, fits || !isDaemonThere ? .success : .warning,
+            "\(socket.path), mode \(Self.octal(mode))\(fits ? "" : ", expected \(Self.octal(socket.mode))")")
+    }
+
+    mutating func judgeRoom(_ name: String, _ directory: String) {
+        var status = statvfs()
+        guard statvfs(directory, &status) == 0 else {
+            return note(name, .failure, "\(directory): \(Self.lastError)")
+        }
+        let room = Int(status.f_bavail) * Int(status.f_frsize)
+        if status.f_flag & UInt(ST_RDONLY) != 0 {
+            return note(name, .failure, "\(directory) is on a read-only file system")
+        }
+        note(
+            name, room < Self.leastRoom ? .failure : room < Self.littleRoom ? .warning : .success,
+            "\(room >> 20) MiB are free on the file system of \(directory)")
+    }
+
+    /// - Parameter holder: the daemon's process, where one runs.
+    mutating func judgeProcess(_ holder: String?) {
+        guard let holder, let limits = Self.limits(of: holder) else { return }
+        if let core = limits["Max core file size"] {
+            note(
+                "core dumps", core == "0" ? .success : .failure,
+                core == "0" ? "switched off" : "up to \(core) bytes: a dump would hold keys")
+        }
+        if let locked = Self.lockedMemory(of: holder) {
+            note(
+                "locked memory", locked > 0 ? .success : .warning,
+                locked > 0
+                    ? "\(locked) KiB: master key and data keys stay out of swap"
+                    : "none: keys may be written to swap, raise LimitMEMLOCK or switch swap off")
+        }
+        if let files = limits["Max open files"], let count = Int(files) {
+            note("open files", count >= 4096 ? .success : .warning, "at most \(count)")
+        }
+    }
+
+    /// The soft limits by their names in proc(5).
+    private static func limits(of process: String) -> [String: String]? {
+        guard let file = fopen("/proc/\(process)/limits", "r") else { return nil }
+        defer { fclose(file) }
+        var limits: [String: String] = [:]
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            limits[String(text.prefix(26)).trimmed] =
+                text.dropFirst(26).split(separator: " ").first.map(String.init)
+        }
+        return limits
+    }
+
+    /// KiB, proc(5).
+    private static func lockedMemory(of process: String) -> Int? {
+        guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard text.hasPrefix("VmLck:") else { continue }
+            return text.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+        }
+        return nil
+    }
+
+    private static func octal(_ mode: UInt32) -> String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    private static var lastError: String { String(cString: strerror(errno)) }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
+    }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import KeyCustody
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import Vocabulary
+
+/// Looks at everything the daemon stands on, whether it runs or not, and changes nothing.
+struct Diagnosis {
+    enum Outcome: String, Encodable { case success, warning, failure }
+
+    struct Check: Encodable {
+        let name: String
+        let outcome: Outcome
+        let detail: String
+    }
+
+    let settings: Settings
+    let clock: any WallClock
+    private(set) var checks: [Check] = []
+
+    init(settings: Settings, clock: any WallClock) {
+        self.settings = settings
+        self.clock = clock
+    }
+
+    mutating func note(_ name: String, _ outcome: Outcome, _ detail: String) {
+        checks.append(Check(name: name, outcome: outcome, detail: detail))
+    }
+
+    mutating func run() async {
+        do {
+            try Daemon.judgeFiles(settings)
+            note("settings", .success, "read, with the files they name")
+        } catch { note("settings", .failure, "\(error)") }
+        judgeDirectory()
+        let holder = judgeDaemon()
+        judgeFile("database", settings.databasePath, isNeeded: false)
+        judgeFile("master key", settings.masterKeyFile, isNeeded: access(settings.databasePath, F_OK) == 0)
+        await judgeDatabase()
+        judgeSocket("admin socket", settings.adminSocket, isDaemonThere: holder != nil)
+        judgeSocket("decryptor socket", settings.decryptorSocket, isDaemonThere: holder != nil)
+        judgeRoom("disk space", settings.stateDirectory)
+        if let backup = settings.backup { judgeRoom("disk space for backups", backup.directory) }
+        judgeProcess(holder)
+    }
+
+    private mutating func judgeDatabase() async {
+        guard access(settings.databasePath, F_OK) == 0 else {
+            return note("database content", .warning, "there is no database at \(settings.databasePath) yet")
+        }
+        let now = clock.now
+        let inspection: DatabaseInspection
+        do {
+            inspection = try await DatabaseInspection(
+                of: settings.databasePath, at: now, horizon: now.adding(MerchantOperations.renewalWindow))
+        } catch {
+            return note("database content", .failure, "\(Self.words(error))")
+        }
+        judge(inspection)
+        judgeMasterKey(inspection)
+        judgeCertificates(inspection, now)
+        judgeHead(inspection)
+        judgeClock(inspection, now)
+    }
+
+    private mutating func judge(_ inspection: DatabaseInspection) {
+        if let first = inspection.damage.first {
+            note("database content", .failure, "damaged (\(first)): restore a backup")
+        } else {
+            note(
+                "database content", .success,
+                "sound; \(inspection.counts.merchants) merchants, \(inspection.counts.auditRecords) audit records")
+        }
+        let (found, known) = (inspection.schemaVersion, inspection.knownSchemaVersion)
+        if found > known {
+            note("schema", .failure, "version \(found), this program knows \(known) at most: start the newer program")
+        } else if found < known {
+            note("schema", .warning, "version \(found); the next start brings it to \(known)")
+        } else {
+            note("schema", .success, "version \(found)")
+        }
+        switch inspection.coverage {
+        case let coverage? where coverage.lastVerified == nil:
+            note("backups", .warning, "no backup was ever verified")
+        case let coverage?:
+            note(
+                "backups", coverage.merchantsWithoutBackup == 0 ? .success : .warning,
+                "last verified of \(coverage.lastVerified?.rfc3339 ?? "-"); \(coverage.merchantsWithoutBackup) merchants' newest keys are in none"
+            )
+        case nil: break
+        }
+    }
+
+    private mutating func judgeMasterKey(_ inspection: DatabaseInspection) {
+        do {
+            let key = try MasterKey.load(from: settings.masterKeyFile)
+            _ = try Keyring(opening: InspectedDataKeys(inspection), with: key, at: clock.now)
+            note("master key fits", .success, "it opens every data key")
+        } catch { note("master key fits", .failure, Self.words(error)) }
+    }
+
+    private mutating func judgeCertificates(_ inspection: DatabaseInspection, _ now: Timestamp) {
+        let ended = inspection.ending.filter { $0.notAfter < now }.count
+        let soon = inspection.ending.filter { $0.notAfter <= now.adding(MerchantOperations.lastDays) }.count - ended
+        let all = inspection.ending.count
+        note(
+            "certificates", soon > 0 ? .failure : all > 0 ? .warning : .success,
+            all == 0
+                ? "none of an active key ends within 60 days"
+                : "\(all) of active keys end within 60 days, \(soon) within 7 days, \(ended) have ended")
+    }
+
+    private mutating func judgeHead(_ inspection: DatabaseInspection) {
+        guard let path = settings.auditHead.file else {
+            return note("audit head", .warning, "it is not shipped to a file: a cut or an older copy would not show")
+        }
+        do {
+            guard let last = try HeadFile(path: path).last() else {
+                return note("audit head", .warning, "\(path) holds none yet")
+            }
+            let end = inspection.counts.auditHead?.sequence ?? 0
+            note(
+                "audit head", last.head.sequence <= end ? .success : .failure,
+                "record \(last.head.sequence) was shipped at \(last.at), the database ends with \(end)")
+        } catch { note("audit head", .failure, Self.words(error)) }
+    }
+
+    private mutating func judgeClock(_ inspection: DatabaseInspection, _ now: Timestamp) {
+        guard let last = inspection.lastRecordAt, last > now.adding(.seconds(60)) else {
+            return note("clock", .success, now.rfc3339)
+        }
+        note("clock", .failure, "it says \(now), the last audit record is of \(last): set the clock")
+    }
+
+    static func words(_ error: any Error) -> String { (error as? MerchantError)?.detail ?? "\(error)" }
+}

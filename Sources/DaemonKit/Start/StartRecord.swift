@@ -1,0 +1,91 @@
+import Logging
+import MerchantCore
+import MerchantOperations
+import Synchronization
+import Vocabulary
+
+/// Records the start in the audit, with what happened to the database since the last one.
+///
+/// A disk that is full at the start keeps no payment waiting: keys are resolved, and the record is made up for.
+final class StartRecord: Sendable {
+    /// How long status shows that the database is older than it was.
+    private static let showsOlder = Duration.seconds(86_400)
+
+    private let operations: MerchantOperations
+    private let settings: Settings
+    private let caller: Caller
+    private let conditions: ConditionBoard
+    private let logger: Logger
+    private let history = Mutex<[(deed: AuditEntry.Deed, reason: String)]>([])
+    private let isMade = Atomic(false)
+
+    init(
+        operations: MerchantOperations, settings: Settings, caller: Caller, conditions: ConditionBoard, logger: Logger
+    ) {
+        self.operations = operations
+        self.settings = settings
+        self.caller = caller
+        self.conditions = conditions
+        self.logger = logger
+    }
+
+    /// - Throws: ``SettingsError`` where the database is older than it was and that was not accepted, or where permits have
+    ///   changed and the audit cannot be written.
+    func make(missingLog: String?, acceptsOlder: Bool) async throws {
+        let restored = try await operations.repository.read { try $0.daemonFact(MerchantOperations.restoredFact) } ?? ""
+        let older = try await DatabaseHistory.olderThanShipped(settings, operations)
+        if let older, !acceptsOlder, restored.isEmpty { throw SettingsError(older + DatabaseHistory.howToAccept) }
+        history.withLock { history in
+            if !restored.isEmpty { history.append((.databaseRestored, restored)) }
+            for reason in [missingLog, older] {
+                if let reason, restored.isEmpty { history.append((.olderDatabaseAccepted, reason)) }
+            }
+        }
+        if await !makeUp(), try await !operations.knowsPermits(settings.policy) {
+            throw SettingsError(
+                "the callers' permits have changed and the audit cannot be written: make room, or start with the permits as they were"
+            )
+        }
+    }
+
+    /// - Returns: whether the start is on record now.
+    func makeUp() async -> Bool {
+        guard !isMade.load(ordering: .acquiring) else { return true }
+        do {
+            try await operations.recordStart(
+                as: caller, version: Program.version, policy: settings.policy, history: history.withLock { $0 })
+            try await forgetRestore()
+            isMade.store(true, ordering: .releasing)
+            try await showOlder()
+            return true
+        } catch {
+            logger.error("the start could not be recorded", metadata: ["error": "\(error)"])
+            return false
+        }
+    }
+
+    /// The head of a restored database takes the place of the newer one before the restore is forgotten: a start that is cut
+    /// short in between is not refused the next time.
+    private func forgetRestore() async throws {
+        guard !history.withLock({ $0.isEmpty }) else { return }
+        let head = try await operations.repository.read { try $0.auditHead() }
+        if let file = settings.auditHead.file, let head {
+            do { try HeadFile(path: file).append(head, at: operations.clock.now) } catch {
+                logger.error("the audit's head could not be shipped", metadata: ["error": "\(error)"])
+                return
+            }
+        }
+        try await operations.repository.write { try $0.setDaemonFact(MerchantOperations.restoredFact, "") }
+    }
+
+    private func showOlder() async throws {
+        let text = try await operations.repository.read { try $0.daemonFact(MerchantOperations.olderSinceFact) }
+        guard let since = text.flatMap({ Timestamp(rfc3339: $0) }),
+            operations.clock.now < since.adding(Self.showsOlder)
+        else { return }
+        conditions.set(
+            .databaseRestored, .warning,
+            "an older database was taken for good at \(since): what was done between it and then is undone, revocations too; look at 'audit list'"
+        )
+    }
+}

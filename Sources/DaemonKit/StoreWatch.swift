@@ -1,0 +1,52 @@
+import Logging
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import ServiceLifecycle
+
+/// Looks after the database while the daemon runs: tries again what a full disk refused, and looks for damage.
+struct StoreWatch: Service {
+    static let interval = Duration.seconds(2)
+    /// How many intervals lie between two looks through the whole file.
+    private static let examinationEvery = 24 * 60 * 60 / 2
+
+    let store: MerchantStore
+    let conditions: ConditionBoard
+    let logger: Logger
+    /// What could not be written at the start; false while it cannot be.
+    let makeUpForTheStart: @Sendable () async -> Bool
+
+    func run() async throws {
+        // A daemon that stops cancels the wait.
+        try? await cancelWhenGracefulShutdown {
+            var round = 0
+            var isStartRecorded = false
+            while !Task.isCancelled {
+                if round % Self.examinationEvery == 0 { await examine() }
+                if !isStartRecorded { isStartRecorded = await makeUpForTheStart() }
+                if case .impaired = store.health { await tryAgain() }
+                round += 1
+                try await Task.sleep(for: Self.interval)
+            }
+        }
+    }
+
+    private func tryAgain() async {
+        guard (try? await store.write({ try $0.setDaemonFact("lastTry", "") })) != nil else { return }
+        logger.notice("the database can be written again")
+    }
+
+    private func examine() async {
+        do {
+            let found = try await store.examine()
+            guard !found.isEmpty else { return conditions.clear(.storeDamaged) }
+            logger.critical("the database is damaged", metadata: ["findings": "\(found.prefix(5))"])
+            conditions.set(
+                .storeDamaged, .critical,
+                "the database is damaged (\(found[0])): nothing is written any more, keys are still answered where they can be read; restore a backup"
+            )
+        } catch {
+            logger.error("the database could not be examined", metadata: ["error": "\(error)"])
+        }
+    }
+}

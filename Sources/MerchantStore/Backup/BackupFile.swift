@@ -1,0 +1,107 @@
+import Crypto
+import FoundationEssentials
+import Glibc
+package import MerchantCore
+import Vocabulary
+
+/// A backup's file: the database as SQLite writes it, a line feed, the manifest as one line of JSON.
+///
+/// SQLite passes over what comes after its last page, and `tail -n 1` shows the manifest.
+package struct BackupFile: Sendable {
+    /// The longest a manifest may be, in bytes.
+    static let longestManifest = 65_536
+    private static let chunk = 1 << 20
+
+    package let path: String
+    package let manifest: BackupManifest
+
+    /// Reads the manifest; the database is looked at by ``copyDatabase(to:)``.
+    ///
+    /// - Throws: `backupFailed`, saying what was found and what was expected.
+    package init(reading path: String) throws(MerchantError) {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw Self.failure("cannot open the backup \(path)") }
+        defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            throw MerchantError(.backupFailed, "\(path) is no regular file, expected a backup")
+        }
+        let size = Int(found.st_size)
+        let tailLength = min(size, Self.longestManifest)
+        var tail = [UInt8](repeating: 0, count: tailLength)
+        guard pread(file, &tail, tailLength, off_t(size - tailLength)) == tailLength else {
+            throw Self.failure("cannot read the backup \(path)")
+        }
+        guard tail.last == UInt8(ascii: "\n"), let end = tail.dropLast().lastIndex(of: UInt8(ascii: "\n")),
+            let text = try? JSONDecoder().decode(ManifestText.self, from: Data(tail[(end + 1)...].dropLast())),
+            let manifest = text.manifest
+        else {
+            throw MerchantError(
+                .backupFailed,
+                "\(path) does not end with a manifest, expected a file that 'backup create' made: it may be cut off or damaged"
+            )
+        }
+        let expected = manifest.databaseBytes + tailLength - end
+        guard size == expected else {
+            throw MerchantError(.backupFailed, "\(path) has \(size) bytes, expected \(expected) by its manifest")
+        }
+        self.path = path
+        self.manifest = manifest
+    }
+
+    /// Writes the database to a new file, mode 0600 and durable on return, and holds it against the manifest's SHA-256.
+    ///
+    /// - Throws: `backupFailed`; the new file is gone then.
+    package func copyDatabase(to target: String) throws(MerchantError) {
+        let source = open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw Self.failure("cannot open the backup \(path)") }
+        defer { close(source) }
+        let file = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw Self.failure("cannot make \(target)") }
+        defer { close(file) }
+        do throws(MerchantError) {
+            let digest = try Self.pass(manifest.databaseBytes, from: source, to: file, path, target)
+            guard digest == manifest.sha256 else {
+                throw MerchantError(
+                    .backupFailed,
+                    "the backup \(path) is damaged: the SHA-256 over its database is \(Hex.encode(digest)), expected \(Hex.encode(manifest.sha256))"
+                )
+            }
+            guard fchmod(file, 0o600) == 0, fsync(file) == 0 else { throw Self.failure("cannot write \(target)") }
+        } catch {
+            unlink(target)
+            throw error
+        }
+    }
+
+    /// The SHA-256 over the first `count` bytes, which are written to `target` where there is one.
+    static func pass(
+        _ count: Int, from source: Int32, to target: Int32?, _ sourceName: String, _ targetName: String
+    ) throws(MerchantError) -> [UInt8] {
+        var hasher = SHA256()
+        var buffer = [UInt8](repeating: 0, count: chunk)
+        var offset = 0
+        while offset < count {
+            let read = pread(source, &buffer, min(chunk, count - offset), off_t(offset))
+            guard read > 0 else { throw failure("cannot read \(sourceName)") }
+            hasher.update(data: buffer[..<read])
+            if let target { try write(buffer[..<read], to: target, targetName) }
+            offset += read
+        }
+        return Array(hasher.finalize())
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32, _ name: String) throws(MerchantError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw failure("cannot write \(name)") }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    static func failure(_ what: String) -> MerchantError {
+        MerchantError(.backupFailed, "\(what): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+package import MerchantCore
+import Schema
+package import Vocabulary
+
+/// A look at a database that changes nothing, for when no daemon runs or it cannot start.
+package struct DatabaseInspection: Sendable {
+    package let schemaVersion: Int
+    /// What this program would bring it to.
+    package let knownSchemaVersion: Int
+    /// What is damaged; empty for a sound database.
+    package let damage: [String]
+    package let dataKeys: [SealedDataKey]
+    package let counts: StoreCounts
+    package let coverage: BackupCoverage?
+    /// When the last audit record was made.
+    package let lastRecordAt: Timestamp?
+    /// Active key pairs whose certificate ends within the renewal window, soonest first; at most 1000.
+    package let ending: [EndingKeyPair]
+
+    /// - Parameters:
+    ///   - horizon: certificates that end before it are counted as ending.
+    ///   - kept: a head that was kept elsewhere.
+    /// - Throws: `storeUnavailable` where the file cannot be opened or is not ours.
+    package init(of path: String, at now: Timestamp, horizon: Timestamp) async throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        // Without a log nobody writes to it, and SQLite is not to make one.
+        let isAlone = access(path + "-wal", F_OK) != 0
+        let name = isAlone ? "file:\(Self.escaped(path))?immutable=1" : path
+        self = try await StoreFailure.translating {
+            let queue = try DatabaseQueue(path: name, configuration: configuration)
+            defer { try? queue.close() }
+            return try await queue.read { try Self(reading: $0, now, horizon) }
+        }
+    }
+
+    private init(reading db: Database, _ now: Timestamp, _ horizon: Timestamp) throws {
+        let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        guard found == DatabaseKind.merchants.rawValue else {
+            throw MerchantError(
+                .storeUnavailable,
+                "it is another program's database: its application_id is \(found), expected \(DatabaseKind.merchants.rawValue)"
+            )
+        }
+        schemaVersion = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        knownSchemaVersion = Schema.migrations.count
+        damage = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+        let reader = StoreReader(db: db)
+        dataKeys = try MerchantStore.dataKeys(in: db)
+        counts = try reader.counts(at: now)
+        coverage = try? reader.backupCoverage()
+        lastRecordAt = try reader.first("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
+            try $0.timestamp("at")
+        }
+        ending = try reader.keyPairsEnding(before: horizon, limit: 1000)
+    }
+
+    /// RFC 3986: what would mean something in a URI does not.
+    private static func escaped(_ path: String) -> String {
+        path.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
+    }
+}
+
+/// The data keys of a database that is only looked at.
+package struct InspectedDataKeys: DataKeyRepository {
+    private let rows: [SealedDataKey]
+
+    package init(_ inspection: DatabaseInspection) { rows = inspection.dataKeys }
+
+    package func dataKeys() throws -> [SealedDataKey] { rows }
+
+    package func insert(_ dataKey: SealedDataKey) throws {
+        throw MerchantError(.storeUnavailable, "the database has no data key, expected one")
+    }
+}

@@ -1,0 +1,45 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func backupCoverage() throws -> BackupCoverage {
+        var coverage = BackupCoverage()
+        let newest = try first(
+            """
+            SELECT newest_key_pair_id, created_at, path FROM backups INDEXED BY backups_verified
+            WHERE verified_at IS NOT NULL ORDER BY newest_key_pair_id DESC, created_at DESC LIMIT 1
+            """, []
+        ) { row in
+            coverage.lastVerified = try row.timestamp("created_at")
+            coverage.lastVerifiedPath = try row.text("path")
+            return try row.integer("newest_key_pair_id")
+        }
+        // With no backup the index has it all; with one, the few rows that came after it do.
+        coverage.merchantsWithoutBackup =
+            try first(
+                """
+                SELECT count(DISTINCT merchant_identifier) AS merchants
+                FROM key_pairs \(newest == nil ? "INDEXED BY key_pairs_of_merchant" : "NOT INDEXED") WHERE id > ?
+                """, [newest ?? 0]
+            ) { try $0.integer("merchants") } ?? 0
+        return coverage
+    }
+}
+
+extension StoreTransaction {
+    func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
+        try execute(
+            """
+            INSERT INTO backups (sha256, path, created_at, newest_key_pair_id, audit_sequence, verified_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (sha256) DO UPDATE SET
+                path = excluded.path, verified_at = coalesce(excluded.verified_at, verified_at)
+            """,
+            [
+                Data(manifest.sha256), path, manifest.createdAt.millisecondsSince1970, manifest.newestKeyPairId,
+                manifest.auditHead?.sequence ?? 0, verifiedAt?.millisecondsSince1970,
+            ])
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import SandboxKit
+import Testing
+import Vocabulary
+
+/// Backups of a daemon at work, and the bad day.
+@Suite struct BackupTests {
+    let installation: Installation
+
+    init() throws { installation = try Installation() }
+
+    /// The programs without a daemon, on another state directory.
+    private func restore(_ file: String, to directory: String, _ arguments: String...) throws -> Installation.Outcome {
+        try Installation.run(
+            ["\(Installation.programs)/merchantkeyctl", "backup", "restore", file, "--state-directory", directory]
+                + arguments)
+    }
+
+    private func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: installation.path(name))) }
+
+    @Test func `backups taken all through a lot of changes are all good, and each one serves once restored`() throws {
+        try installation.start()
+        let authority = try SandboxAuthority(createdAt: Timestamp(Date()))
+        let ledgers = (0..<3).map {
+            Ledger(socket: installation.adminSocket, prefix: "merchant.com.b\($0)", authority: authority)
+        }
+        let threads = ledgers.map { ledger in Running { ledger.work() } }
+        var heads: Set<Int> = []
+        for number in 0..<12 {
+            let made = try Installation.run([
+                "\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket, "--output", "json",
+                "backup", "create", installation.path("b\(number)"),
+            ])
+            #expect(made.status == 0, "\(made.output) \(made.error)")
+            let backup = try #require(try made.json()["backup"] as? [String: Any])
+            heads.insert((backup["auditHead"] as? [String: Any])?["sequence"] as? Int ?? 0)
+        }
+        installation.stop(SIGKILL)
+        for thread in threads { thread.join() }
+        #expect(heads.count == 12, "the backups were to see 12 different moments: \(heads)")
+
+        let key = try bytes("state/master.key")
+        for number in 0..<12 {
+            let other = try Installation()
+            try FileManager.default.createDirectory(
+                atPath: other.path("state"), withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+            #expect(
+                FileManager.default.createFile(
+                    atPath: other.path("state/master.key"), contents: key, attributes: [.posixPermissions: 0o600]))
+            let restored = try restore(installation.path("b\(number)"), to: other.path("state"))
+            #expect(restored.status == 0, "\(restored.output) \(restored.error)")
+            try other.start()
+            #expect(try other.ctl("audit", "verify").status == 0)
+            #expect(try other.ctl("audit", "list", "--limit", "5").output.contains("databaseRestored"))
+            let page = try LoadClient(other.adminSocket).object("GET", "/v1/merchants/merchant.com.b0.m0/keys").1
+            let active = (page["items"] as? [[String: Any]] ?? []).first { $0["state"] as? String == "current" }
+            if number > 0 {
+                let hash = try #require(active?["publicKeyHash"] as? String)
+                #expect(try other.uses(hash) == ["200", "200"])
+            }
+            other.stop()
+        }
+    }
+
+    @Test func `a wrong master key, a damaged backup or a running daemon refuses a restore before anything is touched`()
+        throws
+    {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.kept").status == 0)
+        #expect(try installation.ctl("key", "generate", "merchant.com.kept").status == 0)
+        let backup = installation.path("b")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        let state = installation.path("state")
+        let inUse = try restore(backup, to: state, "--replace")
+        #expect(inUse.status == 1 && inUse.error.contains("in use by another merchantkeyd"), "\(inUse.error)")
+        installation.stop()
+        let database = try bytes("state/merchantkeyd.sqlite")
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: state))
+
+        let wrong = installation.path("wrong.key")
+        #expect(
+            FileManager.default.createFile(
+                atPath: wrong, contents: Data(repeating: 7, count: 32), attributes: [.posixPermissions: 0o600]))
+        var damaged = try bytes("b")
+        damaged[damaged.count / 2] ^= 1
+        try damaged.write(to: URL(filePath: installation.path("damaged")))
+        for (outcome, words) in [
+            (try restore(backup, to: state), "--replace"),
+            (try restore(backup, to: state, "--replace", "--master-key-file", wrong), "not the one"),
+            (try restore(installation.path("damaged"), to: state, "--replace"), "damaged"),
+            (try restore(installation.path("nowhere"), to: state, "--replace"), "No such file"),
+        ] {
+            #expect(outcome.status == 1 && outcome.error.contains(words), "\(outcome.error)")
+            #expect(try bytes("state/merchantkeyd.sqlite") == database)
+            #expect(Set(try FileManager.default.contentsOfDirectory(atPath: state)) == names)
+        }
+        let offline = try Installation.run([
+            "\(Installation.programs)/merchantkeyctl", "backup", "verify", backup, "--offline", "--state-directory",
+            state,
+        ])
+        #expect(offline.status == 0 && offline.output.contains("key pairs proven       1"), "\(offline.output)")
+        #expect(try bytes("b").count > 0)
+
+        let done = try restore(backup, to: state, "--replace")
+        #expect(done.status == 0 && done.output.contains("moved aside to \(state)/replaced-"), "\(done.output)")
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.kept").status == 0)
+        #expect(try installation.check().line.contains("older database"))
+    }
+
+    @Test func `a restore killed at any moment leaves the old or the new database, or says to run it again`() throws {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.both").status == 0)
+        let backup = installation.path("b")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.old").status == 0)
+        installation.stop()
+        var cutShort = 0
+        for round in 0..<25 {
+            let process = Process()
+            process.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyd")
+            process.arguments = [
+                "backup-restore", backup, "--replace", "--state-directory", installation.path("state"),
+            ]
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            if round.isMultiple(of: 2) {
+                // As soon as it is known that files are being moved: the narrow part.
+                let marker = installation.path("state/restore-under-way")
+                while process.isRunning, !FileManager.default.fileExists(atPath: marker) {}
+            } else {
+                Thread.sleep(forTimeInterval: Double.random(in: 0...0.12))
+            }
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            if FileManager.default.fileExists(atPath: installation.path("state/restore-under-way")) {
+                cutShort += 1
+                let refused = try installation.failedStart("--state-directory", installation.path("state"))
+                #expect(refused.error.contains("cut short"), "\(refused.error)")
+                let again = try restore(backup, to: installation.path("state"))
+                #expect(again.status == 0, "\(again.error)")
+            }
+            try installation.start()
+            #expect(try installation.ctl("merchant", "show", "merchant.com.both").status == 0, "round \(round)")
+            #expect(try installation.ctl("audit", "verify").status == 0, "round \(round)")
+            installation.stop()
+        }
+        print("restores killed: 25, \(cutShort) of them while files were moved")
+    }
+
+    @Test func `backups are made by schedule, the oldest go, and a directory that is not there is told`() throws {
+        let directory = installation.path("backups")
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let config = try installation.write(
+            "backup:\n  directory: \(directory)\n  every: 1s\n  keep: 2\n", "b.yaml")
+        try installation.start(config: config)
+        var seen: Set<String> = []
+        try installation.eventually("four backups") {
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory).filter {
+                $0.hasSuffix(".backup")
+            }
+            #expect(names.count <= 3)
+            seen.formUnion(names)
+            return seen.count >= 4
+        }
+        let backups = try #require(try installation.ctlJSON("status")["backups"] as? [String: Any])
+        #expect(backups["lastVerified"] != nil && backups["merchantsWithoutBackup"] as? Int == 0)
+        #expect(try installation.check().status == 0)
+        try FileManager.default.removeItem(atPath: directory)
+        try installation.eventually("the failure is told") { try installation.check().line.contains("backup") }
+        try installation.eventually("it is critical in time") { try installation.check().status == 2 }
+    }
+}

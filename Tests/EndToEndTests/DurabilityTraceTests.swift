@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// By the system calls: nothing is acknowledged before it is on stable storage.
+@Suite struct DurabilityTraceTests {
+    /// Whether strace is here and may trace.
+    static let isPossible = (try? Installation.run(["strace", "-f", "-o", "/dev/null", "true"]).status) == 0
+
+    @Test(.enabled(if: isPossible, "needs strace, and leave to trace"))
+    func `a sync of the write-ahead log ends before each acknowledging reply`() throws {
+        let installation = try Installation()
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.trace").status == 0)
+        let trace = installation.path("trace")
+        let tracer = Process()
+        tracer.executableURL = URL(filePath: "/usr/bin/env")
+        tracer.arguments = [
+            "strace", "-f", "-y", "-s", "64", "-o", trace, "-e",
+            "trace=fsync,fdatasync,read,recvfrom,recvmsg,write,writev,sendto,sendmsg", "-p",
+            "\(try #require(installation.process))",
+        ]
+        tracer.standardError = FileHandle(forWritingAtPath: "/dev/null")
+        try tracer.run()
+        defer { tracer.terminate() }
+        func lines() -> [Substring] {
+            ((try? String(contentsOfFile: trace, encoding: .utf8)) ?? "").split(separator: "\n")
+        }
+        // The tracer is in place once it has seen a request.
+        try installation.eventually("the tracer sees requests") {
+            _ = try installation.curl(installation.adminSocket, "/v1/health")
+            return lines().contains { $0.contains("GET /v1/health") }
+        }
+        let client = try LoadClient(installation.adminSocket)
+        let count = 20
+        for _ in 0..<count { #expect(try client.call("POST", "/v1/merchants/merchant.com.trace/keys").status == 201) }
+        try installation.eventually("the trace is whole") {
+            lines().count { $0.contains("HTTP/1.1 201") } >= count
+        }
+        var isSynced = false
+        var replies = 0
+        var syncing: Set<Substring> = []
+        for line in lines() {
+            let process = line.prefix { $0 != " " }
+            if line.contains("POST /v1/merchants/") {
+                isSynced = false
+            } else if line.contains("fsync(") || line.contains("fdatasync("), line.contains("-wal") {
+                if line.contains("= 0") { isSynced = true } else { syncing.insert(process) }
+            } else if line.contains("sync resumed>"), line.contains("= 0"), syncing.remove(process) != nil {
+                isSynced = true
+            } else if line.contains("HTTP/1.1 201") {
+                #expect(isSynced, "acknowledged before a sync ended: \(line)")
+                replies += 1
+            }
+        }
+        #expect(replies == count)
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+/// An older copy of the database is put back, or what was written last is gone: said at the start, never passed over.
+@Suite struct OlderDatabaseTests {
+    let installation: Installation
+    let config: String
+    var head: String { installation.path("heads") }
+
+    init() throws {
+        installation = try Installation()
+        config = try installation.write(
+            "audit:\n  head:\n    file: \(installation.path("heads"))\n    every: 1s\n", "c.yaml")
+    }
+
+    private func refusedStart(_ words: String...) throws {
+        let outcome = try installation.failedStart("--state-directory", installation.path("state"), "--config", config)
+        #expect(outcome.status == 1, "\(outcome.error)")
+        for word in words { #expect(outcome.error.contains(word), "\(outcome.error)") }
+    }
+
+    private func copy(_ from: String, _ to: String) throws {
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: installation.path(to) + suffix)
+            guard FileManager.default.fileExists(atPath: installation.path(from) + suffix) else { continue }
+            try FileManager.default.copyItem(
+                atPath: installation.path(from) + suffix, toPath: installation.path(to) + suffix)
+        }
+    }
+
+    @Test func `an older copy that was put back is refused, named, and taken only when asked to`() throws {
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.first").status == 0)
+        installation.stop()
+        try copy("state/merchantkeyd.sqlite", "old.sqlite")
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.second").status == 0)
+        installation.stop()
+        let lines = try String(contentsOfFile: head, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count >= 2 && lines.allSatisfy { $0.wholeMatch(of: /\S+Z \d+:[0-9a-f]{64}/) != nil }, "\(lines)")
+
+        try copy("old.sqlite", "state/merchantkeyd.sqlite")
+        try refusedStart("older copy of the database was put back", "--accept-older-database", head)
+        let diagnosis = try installation.ctl(
+            "diagnose", "--state-directory", installation.path("state"), "--config", config)
+        #expect(diagnosis.status == 1 && diagnosis.output.contains("audit head"), "\(diagnosis.output)")
+        try installation.start(config: config, ["--accept-older-database"])
+        #expect(try installation.check().status == 1)
+        let audit = try installation.ctl("audit", "list").output
+        #expect(audit.contains("olderDatabaseAccepted"), "\(audit)")
+        installation.stop()
+        // It was taken once, and is the newest from then on.
+        try installation.start(config: config)
+        #expect(try installation.ctl("audit", "verify").status == 0)
+        let shipped = try #require(try String(contentsOfFile: head, encoding: .utf8).split(separator: "\n").first)
+        let kept = try #require(shipped.split(separator: " ").last)
+        #expect(try installation.ctl("audit", "verify", "--head", String(kept)).status == 0)
+        let forged = String(kept.dropLast()) + (kept.hasSuffix("0") ? "1" : "0")
+        #expect(try installation.ctl("audit", "verify", "--head", forged).output.contains("rewritten"))
+    }
+
+    @Test func `a write-ahead log that is gone after a kill is refused`() throws {
+        try installation.start()
+        installation.stop()
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.lost").status == 0)
+        installation.stop(SIGKILL)
+        try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.sqlite-wal"))
+        try refusedStart("write-ahead log", "put the file back", "--accept-older-database")
+        try installation.start(["--accept-older-database"])
+        #expect(try installation.ctl("audit", "list").output.contains("olderDatabaseAccepted"))
+        #expect(try installation.ctl("merchant", "show", "merchant.com.lost").status == 1)
+        installation.stop()
+        try installation.start()
+    }
+
+    @Test func `the head goes to the local syslog daemon too`() throws {
+        let socket = installation.path("log.sock")
+        let listener = Process()
+        listener.executableURL = URL(filePath: "/usr/bin/env")
+        listener.arguments = [
+            "python3", "-c",
+            "import socket,sys; s=socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(sys.argv[1]); open(sys.argv[2],'wb').write(s.recv(4096))",
+            socket, installation.path("told"),
+        ]
+        try listener.run()
+        try installation.eventually("the listener listens") { FileManager.default.fileExists(atPath: socket) }
+        let config = try installation.write("audit:\n  head:\n    syslog: \(socket)\n", "s.yaml")
+        try installation.start(config: config)
+        listener.waitUntilExit()
+        let told = try String(contentsOfFile: installation.path("told"), encoding: .utf8)
+        #expect(told.wholeMatch(of: /<85>merchantkeyd\[\d+\]: audit head \d+:[0-9a-f]{64}/) != nil, "\(told)")
+        try installation.eventually("the next head finds nobody") {
+            _ = try installation.ctl("merchant", "add", "merchant.com.\(UUID().uuidString.prefix(8))")
+            installation.stop()
+            return installation.log.contains("could not be shipped")
+        }
+    }
+}

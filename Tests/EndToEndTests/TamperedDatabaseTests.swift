@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+/// Somebody, or the disk, changed the database while no daemon ran.
+@Suite(.enabled(if: (try? Installation.run(["python3", "-c", "import sqlite3"]).status) == 0, "needs python3"))
+struct TamperedDatabaseTests {
+    let installation: Installation
+    /// Three merchants' active keys.
+    let keys: [String]
+
+    init() throws {
+        installation = try Installation()
+        try installation.start()
+        try installation.apple("init")
+        var keys: [String] = []
+        for name in ["a", "b", "c"] {
+            #expect(try installation.ctl("merchant", "add", "merchant.com.\(name)").status == 0)
+            keys.append(try installation.certifiedKey("merchant.com.\(name)", name))
+        }
+        self.keys = keys
+        installation.stop()
+    }
+
+    /// The refusal of a use on the decryptor's socket.
+    private func problem(_ hash: String, _ rest: String, _ arguments: String...) throws -> String {
+        try Installation.run(
+            ["curl", "-s", "--unix-socket", installation.decryptorSocket] + arguments
+                + ["http://localhost/v1/keys/\(pathSpelling(hash))\(rest)"]
+        ).output
+    }
+
+    @Test func `a private key in another one's row opens for neither, and the others are answered`() throws {
+        _ = try installation.sql(
+            """
+            CREATE TEMP TABLE t AS SELECT id, sealed_bytes b FROM sealed_private_keys WHERE id IN (1, 2);
+            UPDATE sealed_private_keys SET sealed_bytes = (SELECT b FROM t WHERE t.id = 3 - sealed_private_keys.id)
+            WHERE id IN (1, 2)
+            """)
+        try installation.start()
+        for key in keys[..<2] {
+            let answer = try problem(key, "/symmetric-key", "-d", Installation.ephemeral)
+            #expect(answer.contains("keyDamaged") && answer.contains("another key's"), "\(answer)")
+        }
+        #expect(try installation.uses(keys[2]) == ["200", "200"])
+        let backup = try installation.ctl("backup", "create", installation.path("b"))
+        #expect(backup.status == 1 && backup.output.contains("its seal does not open"), "\(backup.output)")
+        #expect(try installation.ctlJSON("status")["backups"] as? [String: Int] == ["merchantsWithoutBackup": 3])
+    }
+
+    @Test func `an altered certificate is not given out, nor its key used, and the others are answered`() throws {
+        _ = try installation.sql(
+            "UPDATE certificates SET der = CAST(substr(der, 1, 60) || x'00' || substr(der, 62) AS BLOB) WHERE id = 1")
+        try installation.start()
+        let answer = try problem(keys[0], "")
+        #expect(answer.contains("keyDamaged") && answer.contains("altered"), "\(answer)")
+        #expect(try installation.uses(keys[0]) == ["500", "500"])
+        #expect(try installation.uses(keys[1]) == ["200", "200"])
+        let backup = try installation.ctl("backup", "create", installation.path("b"))
+        #expect(backup.status == 1 && backup.output.contains("altered"), "\(backup.output)")
+    }
+
+    @Test func `a damaged page is found after the start, stops all writing, and keys are answered`() throws {
+        let page = try #require(
+            Int(try installation.sql("SELECT rootpage FROM sqlite_master WHERE name = 'audit_of_caller'")))
+        let database = installation.path("state/merchantkeyd.sqlite")
+        _ = try installation.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        let file = try FileHandle(forUpdating: URL(filePath: database))
+        try file.seek(toOffset: UInt64(page - 1) * 4096)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
+        try file.close()
+        let diagnosis = try installation.ctl("diagnose", "--state-directory", installation.path("state"))
+        #expect(diagnosis.status == 1 && diagnosis.output.contains("restore a backup"), "\(diagnosis.output)")
+
+        try installation.start(answering: ["200", "503"])
+        try installation.eventually("the damage is found") { try installation.check().status == 2 }
+        let health = try installation.health()
+        #expect(health.status == "503" && health.body.contains("damaged: restore a backup"), "\(health)")
+        let refused = try installation.ctl("key", "generate", "merchant.com.a")
+        #expect(refused.status == 1 && refused.error.contains("damaged"), "\(refused.error)")
+        for key in keys { #expect(try installation.uses(key) == ["200", "200"]) }
+        #expect(try installation.ctl("backup", "create", installation.path("b")).status == 1)
+    }
+
+    @Test func `an edited audit record is found through the daemon, by its number`() throws {
+        _ = try installation.sql(
+            "DROP TRIGGER audit_is_never_changed; UPDATE audit SET caller_uid = 4242 WHERE sequence = 4")
+        try installation.start()
+        let outcome = try installation.ctl("audit", "verify")
+        #expect(outcome.status == 1 && outcome.output.contains("edited"), "\(outcome.output)")
+        #expect(outcome.output.contains("record 4 is not what"), "\(outcome.output)")
+    }
+}
