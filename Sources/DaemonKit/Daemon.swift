@@ -32,6 +32,7 @@ package enum Daemon {
         let startedAt = clock.now
 
         let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
+        let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
         let operations = MerchantOperations(
@@ -66,7 +67,11 @@ package enum Daemon {
                 "version": "\(version)", "environment": "\(settings.environment.rawValue)",
                 "adminSocket": "\(settings.adminSocket.path)", "decryptorSocket": "\(settings.decryptorSocket.path)",
             ])
-        try await group.run()
+        do { try await group.run() } catch {
+            await outward.shutdown()
+            throw error
+        }
+        await outward.shutdown()
         try store.close()
         logger.info("merchantkeyd ended")
         _ = consume lock

@@ -39,7 +39,7 @@ extension Settings {
             masterKeyFile: reader.string(forKey: "master-key.file", default: "\(directory)/master.key"),
             adminSocket: try socket(reader, "admin", in: directory, mode: mode),
             decryptorSocket: try socket(reader, "decryptor", in: directory, mode: mode),
-            logLevel: try choice(reader, "log.level", default: .info))
+            logLevel: try choice(reader, "log.level", default: .info), gateway: try GatewaySettings.read(reader))
     }
 
     private static func defaultStateDirectory(_ variables: [String: String]) throws -> String {

@@ -83,11 +83,12 @@ struct SettingsFile {
 
 /// The names of all settings.
 enum SettingNames {
-    static let texts = [
-        "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
-        "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
-    ]
-    static let lists = ["trust.token-roots", "trust.certificate-issuers"]
+    static let texts =
+        [
+            "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
+            "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
+        ] + GatewaySettings.texts
+    static let lists = ["trust.token-roots", "trust.certificate-issuers"] + GatewaySettings.lists
     static let callerTexts = ["uid", "gid"]
     static let callerLists = ["permits", "merchants"]
 

@@ -1,0 +1,132 @@
+import AsyncHTTPClient
+package import Foundation
+package import FoundationNetworking
+package import MerchantCore
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// A `URLSession` whose requests go out over mutual TLS with trust roots of our choice. Must be shut down.
+///
+/// TLS 1.2 or newer, server names sent and checked, connections kept and used again. A connection belongs to the identity
+/// it was made with: another identity makes connections of its own.
+package final class SecureTransport: Sendable {
+    /// Sizes in bytes.
+    package struct Limits: Sendable {
+        package var request = 1 << 20
+        package var answer = 1 << 20
+
+        package init() {}
+    }
+
+    package let limits: Limits
+    let client: HTTPClient
+    private let session: URLSession
+    private let roots: TrustRoots
+    private let addresses: [String: String]
+    private let connectTimeout: Duration
+    /// The last identity's TLS settings, since reading certificates costs more than a request.
+    private let latest = Mutex<(chain: [[UInt8]], tls: TLSConfiguration)?>(nil)
+
+    /// - Parameters:
+    ///   - addresses: by host name, the address to ask instead of the one it resolves to; the name stays the server's name.
+    package init(
+        roots: TrustRoots, connectTimeout: Duration, limits: Limits = Limits(), idleTimeout: Duration = .seconds(30),
+        addresses: [String: String] = [:]
+    ) {
+        self.roots = roots
+        self.addresses = addresses
+        self.limits = limits
+        self.connectTimeout = connectTimeout
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: Self.tls(roots), redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(connectTimeout)),
+            connectionPool: .init(
+                idleTimeout: TimeAmount(idleTimeout), concurrentHTTP1ConnectionsPerHostSoftLimit: 16))
+        configuration.httpVersion = .http1Only
+        configuration.dnsOverride = addresses
+        // Whether to try again is for the caller to say, who knows what a repeat does.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+
+        let quiet = URLSessionConfiguration.ephemeral
+        quiet.protocolClasses = [TransportURLProtocol.self]
+        quiet.httpCookieStorage = nil
+        quiet.httpShouldSetCookies = false
+        quiet.urlCache = nil
+        quiet.urlCredentialStorage = nil
+        session = URLSession(configuration: quiet)
+    }
+
+    package func shutdown() async {
+        session.invalidateAndCancel()
+        // The one error there is says that it was shut down before.
+        try? await client.shutdown()
+    }
+
+    /// One exchange, never repeated and never redirected. `timeoutInterval` bounds it.
+    ///
+    /// - Parameter identity: what to show to the server; nil shows nothing.
+    package func data(
+        for request: URLRequest, identity: ClientIdentity? = nil
+    ) async throws(TransportFailure) -> (Data, HTTPURLResponse) {
+        let carriage = TransportURLProtocol.Carriage(transport: self, tls: try tls(for: identity))
+        guard let marked = TransportURLProtocol.request(request, on: carriage) else {
+            throw .unreachable("the request cannot be marked for its transport")
+        }
+        do {
+            let (data, response) = try await session.data(for: marked)
+            guard let response = response as? HTTPURLResponse else { throw TransportFailure.notHTTP("no HTTP answer") }
+            return (data, response)
+        } catch let failure as TransportFailure {
+            throw await explained(failure, request, identity)
+        } catch let error as URLError where error.code == .cancelled {
+            // The session does not know how far the request was.
+            throw .cancelled(didSend: true)
+        } catch {
+            throw .unreachable("\(error)")
+        }
+    }
+
+    private func tls(for identity: ClientIdentity?) throws(TransportFailure) -> TLSConfiguration {
+        guard let identity else { return Self.tls(roots) }
+        if let known = latest.withLock({ $0 }), known.chain == identity.certificateChain { return known.tls }
+        var tls = Self.tls(roots)
+        do {
+            tls.certificateChain = try identity.certificateChain.map {
+                .certificate(try NIOSSLCertificate(bytes: $0, format: .der))
+            }
+        } catch { throw .identityUnusable("the identity's certificate cannot be read by TLS") }
+        tls.privateKey = .privateKey(NIOSSLPrivateKey(customPrivateKey: IdentityKey(identity)))
+        latest.withLock { [tls] in $0 = (identity.certificateChain, tls) }
+        return tls
+    }
+
+    static func tls(_ roots: TrustRoots) -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.trustRoots = roots.roots
+        return tls
+    }
+
+    /// TLS says only that a certificate does not verify. A second look, which sends no request, says what is wrong with it.
+    private func explained(
+        _ failure: TransportFailure, _ request: URLRequest, _ identity: ClientIdentity?
+    ) async -> TransportFailure {
+        guard case .serverUntrusted(let found) = failure, let url = request.url,
+            let host = url.host(percentEncoded: false)
+        else { return failure }
+        let address = addresses[host] ?? host
+        let probe = CertificateProbe(roots: roots, patience: connectTimeout)
+        guard let look = await probe.look(at: address, port: url.port ?? 443, serverName: host) else { return failure }
+        return .serverUntrusted(look.verdict(assuming: found.fault, for: host))
+    }
+}
+
+extension TimeAmount {
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,165 @@
+import FoundationEssentials
+import Glibc
+package import MerchantCore
+import Secrets
+import Synchronization
+package import Vocabulary
+
+/// An identity in files: a PEM certificate (with its chain) and a private key, or one PKCS#12 file.
+///
+/// The files are looked at before every use and read again when they changed. While a change cannot be read, half written or
+/// half replaced, what was read before stays in use.
+package final class IdentityFiles: IdentitySource {
+    /// Paths. Without `privateKey`, `certificate` names one file that holds both.
+    package struct Location: Hashable, Sendable {
+        package var certificate: String
+        package var privateKey: String?
+        /// A file whose first line opens the private key.
+        package var passphrase: String?
+
+        package init(certificate: String, privateKey: String?, passphrase: String?) {
+            self.certificate = certificate
+            self.privateKey = privateKey
+            self.passphrase = passphrase
+        }
+    }
+
+    private struct State {
+        var stamps: [FileStamp?]
+        var identity: ClientIdentity
+        /// What was wrong when the files were read last.
+        var complaint: IdentityError?
+    }
+
+    private let location: Location
+    private let state: Mutex<State>
+
+    /// Reads the files once, so that a wrong setting is told at start.
+    package init(_ location: Location) throws(IdentityError) {
+        self.location = location
+        let stamps = Self.stamps(location)
+        state = Mutex(State(stamps: stamps, identity: try Self.read(location), complaint: nil))
+    }
+
+    package func identity(at moment: Timestamp) throws(IdentityError) -> ClientIdentity {
+        let stamps = Self.stamps(location)
+        let known = state.withLock { state -> State in
+            if state.stamps != stamps {
+                state.stamps = stamps
+                do throws(IdentityError) {
+                    state.identity = try Self.read(location)
+                    state.complaint = nil
+                } catch { state.complaint = error }
+            }
+            return state
+        }
+        let identity = known.identity
+        guard moment >= identity.notBefore else {
+            throw .unusable(
+                "the identity certificate in \(location.certificate) is valid from \(identity.notBefore) only")
+        }
+        guard moment <= identity.notAfter else {
+            let more = known.complaint.map { "; the files were changed but \($0)" } ?? ""
+            throw .unusable(
+                "the identity certificate in \(location.certificate) ended at \(identity.notAfter), expected a valid one\(more)"
+            )
+        }
+        return identity
+    }
+
+    /// What is wrong with the files as they are now, though an older reading of them is in use.
+    package var complaint: String? { state.withLock { $0.complaint?.description } }
+
+    private static func stamps(_ location: Location) -> [FileStamp?] {
+        [location.certificate, location.privateKey, location.passphrase].map { $0.flatMap(FileStamp.init) }
+    }
+}
+
+extension IdentityFiles {
+    private static func read(_ location: Location) throws(IdentityError) -> ClientIdentity {
+        let passphrase = try passphrase(location)
+        let certificateFile = try bytes(location.certificate)
+        let keyFile = try bytes(location.privateKey ?? location.certificate)
+        do {
+            let parts = try PrivateKeyFile.readIdentity(
+                SecretBytes(copying: keyFile), passphrase: SecretBytes(copying: passphrase))
+            let key = parts.signingKey
+            var chain = parts.certificates
+            if chain.isEmpty || certificateFile != keyFile { chain = try certificates(in: certificateFile) }
+            return try identity(chain, key, named: location.certificate)
+        } catch let error as MerchantError {
+            throw .unusable("the identity in \(location.privateKey ?? location.certificate): \(error.detail)")
+        } catch let error as IdentityError {
+            throw error
+        } catch {
+            throw .unusable("the identity in \(location.certificate) cannot be read")
+        }
+    }
+
+    private static func identity(
+        _ chain: [[UInt8]], _ key: SigningKey, named path: String
+    ) throws -> ClientIdentity {
+        let hash = PublicKeyHash(of: key.subjectPublicKeyInfo)
+        let facts = try chain.map { try CertificateFacts(upload: $0) }
+        guard let own = facts.first(where: { $0.publicKeyHash == hash }) else {
+            throw IdentityError.unusable(
+                "found \(facts.first.map { "a certificate for \($0.publicKeyHash)" } ?? "no certificate") in \(path), expected that of the private key, \(hash)"
+            )
+        }
+        // RFC 5280 section 4.2.1.12: without the extension every use is allowed.
+        if let usages = own.extendedKeyUsages, !usages.contains(clientAuthentication) {
+            throw IdentityError.unusable(
+                "the certificate in \(path) is not for client authentication (extended key usage \(usages.joined(separator: ", "))), expected \(clientAuthentication)"
+            )
+        }
+        let others = facts.filter { $0.publicKeyHash != hash && $0.subject != $0.issuer }
+        return ClientIdentity(
+            certificateChain: [own.der] + others.map(\.der), publicKeyHash: hash, notBefore: own.notBefore,
+            notAfter: own.notAfter, signatureAlgorithms: key.tlsAlgorithms
+        ) { algorithm, bytes in try key.tlsSignature(over: bytes, algorithm) }
+    }
+
+    /// id-kp-clientAuth.
+    private static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
+    private static let longestFile = 64 * 1024
+
+    private static func certificates(in file: [UInt8]) throws(MerchantError) -> [[UInt8]] {
+        guard PEMText.isFound(in: file) else { return [file] }
+        return try CertificateUpload.blocks(file).filter { $0.label == "CERTIFICATE" }.map(\.bytes)
+    }
+
+    /// The first line of its file, without its end.
+    private static func passphrase(_ location: Location) throws(IdentityError) -> [UInt8] {
+        guard let path = location.passphrase else { return [] }
+        return Array(try bytes(path).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+    }
+
+    private static func bytes(_ path: String) throws(IdentityError) -> [UInt8] {
+        guard let stamp = FileStamp(path) else {
+            throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        guard stamp.size <= longestFile else {
+            throw .unusable("the identity file \(path) has \(stamp.size) bytes, expected at most \(longestFile)")
+        }
+        do { return Array(try Data(contentsOf: URL(filePath: path))) } catch {
+            throw .unusable("the identity file \(path) cannot be read")
+        }
+    }
+}
+
+/// What changes when a file is written or replaced.
+private struct FileStamp: Hashable, Sendable {
+    let size: Int
+    private let inode: UInt
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        size = Int(status.st_size)
+        inode = UInt(status.st_ino)
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+    }
+}
