@@ -1,7 +1,7 @@
 /// Tells addresses of the public Internet from those that lead inside, to the machine itself, or nowhere.
 ///
 /// Source: IANA, IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890).
-enum PublicAddress {
+package enum PublicAddress {
     /// - Parameter bytes: 4 or 16, in network order.
     /// - Returns: nil for a public address; otherwise what it is, for a finding.
     static func objection(to bytes: [UInt8]) -> String? {
@@ -10,6 +10,11 @@ enum PublicAddress {
         case 16: objection(ipv6: bytes)
         default: "no IP address"
         }
+    }
+
+    /// As above, for an address as people write it.
+    package static func objection(toLiteral text: String) -> String? {
+        objection(to: NameResolution.literal(text)?.bytes ?? [])
     }
 
     private static let ipv4Ranges: [(prefix: [UInt8], bits: Int, kind: String)] = [

@@ -60,9 +60,9 @@ package final class SecureTransport: Sendable {
     }
 
     package func shutdown() async {
-        session.invalidateAndCancel()
-        // The one error there is says that it was shut down before.
+        // Ends what is under way too. The one error there is says that it was shut down before.
         try? await client.shutdown()
+        session.finishTasksAndInvalidate()
     }
 
     /// One exchange, never repeated and never redirected. `timeoutInterval` bounds it.
@@ -71,21 +71,33 @@ package final class SecureTransport: Sendable {
     package func data(
         for request: URLRequest, identity: ClientIdentity? = nil
     ) async throws(TransportFailure) -> (Data, HTTPURLResponse) {
-        let carriage = TransportURLProtocol.Carriage(transport: self, tls: try tls(for: identity))
-        guard let marked = TransportURLProtocol.request(request, on: carriage) else {
-            throw .unreachable("the request cannot be marked for its transport")
-        }
+        let carriage = Carriage(transport: self, tls: try tls(for: identity))
         do {
-            let (data, response) = try await session.data(for: marked)
-            guard let response = response as? HTTPURLResponse else { throw TransportFailure.notHTTP("no HTTP answer") }
+            let (data, response) = try await TransportURLProtocol.carrying(request, on: carriage) {
+                try await answer(to: $0, on: carriage)
+            }
             return (data, response)
         } catch let failure as TransportFailure {
             throw await explained(failure, request, identity)
-        } catch let error as URLError where error.code == .cancelled {
-            // The session does not know how far the request was.
-            throw .cancelled(didSend: true)
         } catch {
             throw .unreachable("\(error)")
+        }
+    }
+
+    /// The session's task always completes, and once; cancelling ours gives up its carriage.
+    private func answer(to request: URLRequest, on carriage: Carriage) async throws -> (Data, HTTPURLResponse) {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                session.dataTask(with: request) { data, response, error in
+                    if let response = response as? HTTPURLResponse, error == nil {
+                        continuation.resume(returning: (data ?? Data(), response))
+                    } else {
+                        continuation.resume(throwing: error ?? TransportFailure.notHTTP("no HTTP answer"))
+                    }
+                }.resume()
+            }
+        } onCancel: {
+            carriage.cancel()
         }
     }
 
@@ -107,6 +119,8 @@ package final class SecureTransport: Sendable {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         tls.trustRoots = roots.roots
+        // How long a server is waited for that does not say goodbye.
+        tls.shutdownTimeout = .seconds(1)
         return tls
     }
 

@@ -12,29 +12,26 @@ import Synchronization
 /// Bodies are whole and bounded both ways. A redirect, a 401 and any other status are answers like the rest: nothing is
 /// followed and no credentials are looked for. `timeoutInterval` bounds the whole exchange.
 final class TransportURLProtocol: URLProtocol {
-    /// What a request needs beyond itself, carried as its property.
-    final class Carriage: Sendable {
-        let transport: SecureTransport
-        let tls: TLSConfiguration
+    /// Names a request's carriage; never leaves the process. (Foundation on Linux loses the properties that a URLProtocol may
+    /// set on a request, when it copies the request.)
+    private static let ticketField = "X-Merchantkeyd-Carriage"
+    private static let carriages = Mutex<[String: Carriage]>([:])
 
-        init(transport: SecureTransport, tls: TLSConfiguration) {
-            self.transport = transport
-            self.tls = tls
-        }
+    /// Lets `body` send a request that is carried as said.
+    static func carrying<Result>(
+        _ request: URLRequest, on carriage: Carriage, _ body: (URLRequest) async throws -> Result
+    ) async throws -> Result {
+        let ticket = UUID().uuidString
+        carriages.withLock { $0[ticket] = carriage }
+        defer { carriages.withLock { $0[ticket] = nil } }
+        var ticketed = request
+        ticketed.setValue(ticket, forHTTPHeaderField: ticketField)
+        return try await body(ticketed)
     }
 
-    private static let carriageKey = "merchantkeyd.carriage"
-
-    private let running = Mutex<HTTPClient.Task<TransportAnswer>?>(nil)
-
-    /// - Returns: the request, marked to be carried by this protocol.
-    static func request(_ request: URLRequest, on carriage: Carriage) -> URLRequest? {
-        guard let marked = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return nil }
-        setProperty(carriage, forKey: carriageKey, in: marked)
-        return marked as URLRequest
-    }
-
-    override static func canInit(with request: URLRequest) -> Bool { carriage(of: request) != nil }
+    /// Every request of a session that has this protocol, so that none ever falls through to libcurl, which would send it
+    /// without our roots and identity.
+    override static func canInit(with request: URLRequest) -> Bool { true }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
@@ -57,7 +54,7 @@ final class TransportURLProtocol: URLProtocol {
         let task = transport.client.execute(
             request: carried, delegate: exchange,
             deadline: .now() + .milliseconds(Int64(request.timeoutInterval * 1000)))
-        running.withLock { $0 = task }
+        carriage.began(task)
         task.futureResult.whenComplete { result in
             switch result {
             case .success(let answer): delivery.finish(answer)
@@ -67,11 +64,11 @@ final class TransportURLProtocol: URLProtocol {
         }
     }
 
-    /// Called when the task was cancelled too; the session tells its caller then, so that nothing more is delivered.
-    override func stopLoading() { running.withLock { $0.take() }?.cancel() }
+    /// Called for a session's task that is cancelled, which none of ours ever is: see ``Carriage``.
+    override func stopLoading() { Self.carriage(of: request)?.cancel() }
 
     private static func carriage(of request: URLRequest) -> Carriage? {
-        property(forKey: carriageKey, in: request) as? Carriage
+        request.value(forHTTPHeaderField: ticketField).flatMap { ticket in carriages.withLock { $0[ticket] } }
     }
 
     private static func carried(
@@ -79,7 +76,8 @@ final class TransportURLProtocol: URLProtocol {
     ) throws -> HTTPClient.Request {
         guard let url = request.url else { throw TransportFailure.unreachable("the request has no URL") }
         let body = try body(of: request, limit: limit)
-        let headers = HTTPHeaders((request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key })
+        var headers = HTTPHeaders((request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key })
+        headers.remove(name: ticketField)
         return try HTTPClient.Request(
             url: url, method: HTTPMethod(rawValue: request.httpMethod ?? "GET"), headers: headers,
             body: body.map { .data($0) }, tlsConfiguration: tls)
@@ -107,8 +105,8 @@ final class TransportURLProtocol: URLProtocol {
 
 /// Tells the session's side how an exchange ended, once.
 ///
-/// Proof for @unchecked Sendable: the protocol is touched by the one thread that ends its exchange, and its client's calls are
-/// made to come from any thread. What ends twice (an answer while the task is being cancelled) is told once by the session.
+/// Proof for @unchecked Sendable: the protocol is touched only by the one call that ends its exchange, made once and by one
+/// thread, and its client's calls may come from any thread.
 private final class Delivery: @unchecked Sendable {
     private let source: URLProtocol
 
