@@ -2,8 +2,10 @@ import FoundationEssentials
 import Glibc
 package import MerchantCore
 import Secrets
+import SwiftASN1
 import Synchronization
 package import Vocabulary
+import X509
 
 /// An identity in files: a PEM certificate (with its chain) and a private key, or one PKCS#12 file.
 ///
@@ -100,7 +102,8 @@ extension IdentityFiles {
         _ chain: [[UInt8]], _ key: SigningKey, named path: String
     ) throws -> ClientIdentity {
         let hash = PublicKeyHash(of: key.subjectPublicKeyInfo)
-        let facts = try chain.map { try CertificateFacts(upload: $0) }
+        // A chain's CAs may have keys of kinds that a merchant's own may not.
+        let facts = chain.compactMap { try? CertificateFacts(upload: $0) }
         guard let own = facts.first(where: { $0.publicKeyHash == hash }) else {
             throw IdentityError.unusable(
                 "found \(facts.first.map { "a certificate for \($0.publicKeyHash)" } ?? "no certificate") in \(path), expected that of the private key, \(hash)"
@@ -112,9 +115,13 @@ extension IdentityFiles {
                 "the certificate in \(path) is not for client authentication (extended key usage \(usages.joined(separator: ", "))), expected \(clientAuthentication)"
             )
         }
-        let others = facts.filter { $0.publicKeyHash != hash && $0.subject != $0.issuer }
+        // Roots are not shown: who trusts one has it.
+        let others = chain.filter { der in
+            guard der != own.der, let certificate = try? Certificate(derEncoded: der) else { return false }
+            return certificate.subject != certificate.issuer
+        }
         return ClientIdentity(
-            certificateChain: [own.der] + others.map(\.der), publicKeyHash: hash, notBefore: own.notBefore,
+            certificateChain: [own.der] + others, publicKeyHash: hash, notBefore: own.notBefore,
             notAfter: own.notAfter, signatureAlgorithms: key.tlsAlgorithms
         ) { algorithm, bytes in try key.tlsSignature(over: bytes, algorithm) }
     }

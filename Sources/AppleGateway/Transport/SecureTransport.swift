@@ -22,10 +22,11 @@ package final class SecureTransport: Sendable {
 
     package let limits: Limits
     let client: HTTPClient
-    private let session: URLSession
     private let roots: TrustRoots
     private let addresses: [String: String]
     private let connectTimeout: Duration
+    /// Where sessions call their completion handlers.
+    private let completions = OperationQueue()
     /// The last identity's TLS settings, since reading certificates costs more than a request.
     private let latest = Mutex<(chain: [[UInt8]], tls: TLSConfiguration)?>(nil)
 
@@ -49,20 +50,11 @@ package final class SecureTransport: Sendable {
         // Whether to try again is for the caller to say, who knows what a repeat does.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
-
-        let quiet = URLSessionConfiguration.ephemeral
-        quiet.protocolClasses = [TransportURLProtocol.self]
-        quiet.httpCookieStorage = nil
-        quiet.httpShouldSetCookies = false
-        quiet.urlCache = nil
-        quiet.urlCredentialStorage = nil
-        session = URLSession(configuration: quiet)
     }
 
     package func shutdown() async {
         // Ends what is under way too. The one error there is says that it was shut down before.
         try? await client.shutdown()
-        session.finishTasksAndInvalidate()
     }
 
     /// One exchange, never repeated and never redirected. `timeoutInterval` bounds it.
@@ -84,10 +76,26 @@ package final class SecureTransport: Sendable {
         }
     }
 
+    /// A session that keeps nothing and sends nothing of its own.
+    private static var sessionConfiguration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [TransportURLProtocol.self]
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        return configuration
+    }
+
     /// The session's task always completes, and once; cancelling ours gives up its carriage.
+    ///
+    /// Each exchange has a session of its own: Foundation on Linux keeps a session's tasks in a dictionary that only its own
+    /// queue may touch, and reads it on the thread on which a URLProtocol reports. With one task there is nobody to race.
     private func answer(to request: URLRequest, on carriage: Carriage) async throws -> (Data, HTTPURLResponse) {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                let session = URLSession(
+                    configuration: Self.sessionConfiguration, delegate: nil, delegateQueue: completions)
                 session.dataTask(with: request) { data, response, error in
                     if let response = response as? HTTPURLResponse, error == nil {
                         continuation.resume(returning: (data ?? Data(), response))

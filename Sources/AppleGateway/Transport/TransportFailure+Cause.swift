@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import FoundationEssentials
 import Glibc
+import MerchantCore
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -14,7 +15,11 @@ extension TransportFailure {
         switch error {
         case let failure as TransportFailure: self = failure
         case let error as HTTPClientError: self.init(error, didSend: didSend, seconds: seconds)
+        case HTTPParserError.invalidEOFState:
+            self.init(lost: "the connection ended in the middle of the answer", didSend: didSend)
         case is HTTPParserError: self = .notHTTP("its answer cannot be read as HTTP/1.1")
+        // What signing failed with comes through TLS as it is.
+        case is IdentityError, is MerchantError: self = .identityUnusable("the identity cannot sign: \(error)")
         case let error as NIOSSLError: self.init(tls: error, didSend: didSend)
         case let error as BoringSSLError: self.init(tls: error, didSend: didSend)
         case is NIOSSLExtraError:

@@ -47,7 +47,8 @@ func withPython(_ bench: Bench, _ options: [String], _ body: (_ url: String) asy
     process.standardError = FileHandle.nullDevice
     try process.run()
     defer {
-        process.terminate()
+        // A child of a thread of Dispatch's inherits SIGTERM blocked, and Python leaves it so.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
