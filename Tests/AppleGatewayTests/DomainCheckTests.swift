@@ -53,6 +53,16 @@ import Vocabulary
                 "GET /.well-known/apple-developer-merchantid-domain-association [\"shop.example.com") == true)
     }
 
+    @Test func `a site on IPv6 is asked at that address`() async throws {
+        let site = try await TestSite(bench, names: ["shop.example.com"], host: "::1") { _ in
+            .answer(200, [:], Self.file)
+        }
+        let report = try await check("[::1]:\(site.port)")
+        await site.stop()
+        #expect(report.finding == .passed)
+        #expect(report.address == "::1")
+    }
+
     @Test func `other bytes are found, with sizes and digests`() async throws {
         let shorter = try await check { _ in .answer(200, [:], Array(Self.file.dropLast())) }
         guard case .wrongContent(let difference) = shorter.finding else {
@@ -130,7 +140,8 @@ import Vocabulary
         "198.51.100.7", "203.0.113.9", "224.0.0.1", "239.1.1.1", "240.0.0.1", "255.255.255.255", "192.88.99.1",
         "[::]", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[::127.0.0.1]", "[fe80::1]", "[febf::1]",
         "[fc00::1]", "[fdff::1]", "[fec0::1]", "[ff02::1]", "[2001:db8::1]", "[2001::1]", "[2002:7f00:1::]",
-        "[2002:a00:1::]", "[64:ff9b::7f00:1]", "[64:ff9b::a00:1]", "[64:ff9b:1::1]", "[100::1]", "[3fff::1]", "[5f00::1]",
+        "[2002:a00:1::]", "[64:ff9b::7f00:1]", "[64:ff9b::a00:1]", "[64:ff9b:1::1]", "[100::1]", "[3fff::1]",
+        "[5f00::1]",
         "[4000::1]",
     ])
     func `an address that is not public is refused without being asked`(address: String) async throws {

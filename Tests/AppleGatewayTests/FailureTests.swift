@@ -77,7 +77,8 @@ import Vocabulary
         }
     }
 
-    @Test func `registering and details are asked again, unregistering only where it surely did nothing`() async throws {
+    @Test func `registering and details are asked again, unregistering only where it surely did nothing`() async throws
+    {
         try await withSandbox(bench) { sandbox in
             let waits = Guarded<[Duration]>([])
             let gateway = try bench.gateway(sandbox.url, bench.files("good"), attempts: 3, waits: waits)
@@ -195,7 +196,9 @@ import Vocabulary
         ("<html>Bad Request</html>", "status 400"), ("[1]", "status 400"),
     ])
     func `each shape of an error's body is read`(body: String, words: String) async throws {
-        try await withSite(bench) { _ in .answer(400, [:], Array(body.utf8)) } _: { site in
+        try await withSite(bench) { _ in
+            .answer(400, [:], Array(body.utf8))
+        } _: { site in
             let url = "https://localhost:\(site.port)"
             try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
                 let request = try GatewayRegistration.sample()
@@ -209,7 +212,9 @@ import Vocabulary
 
     @Test func `a proxy's complaint about certificates is no unknown merchant`() async throws {
         let page = "<html><h1>400 Bad Request</h1>No required SSL certificate was sent</html>"
-        try await withSite(bench) { _ in .answer(400, [:], Array(page.utf8)) } _: { site in
+        try await withSite(bench) { _ in
+            .answer(400, [:], Array(page.utf8))
+        } _: { site in
             let url = "https://localhost:\(site.port)"
             try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
@@ -224,7 +229,9 @@ import Vocabulary
         #"{"domainNames": [], "encryptTo": "A", "partnerMerchantName": "", "partnerInternalMerchantIdentifier": "other"}"#,
     ])
     func `details that are none are refused`(body: String) async throws {
-        try await withSite(bench) { _ in .answer(200, [:], Array(body.utf8)) } _: { site in
+        try await withSite(bench) { _ in
+            .answer(200, [:], Array(body.utf8))
+        } _: { site in
             let url = "https://localhost:\(site.port)"
             try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }

@@ -157,7 +157,8 @@ import Vocabulary
         return GivenIdentity(answer: .success(try #require(real)))
     }
 
-    @Test func `the sandbox refuses a wrong, an expired and a missing client certificate and says which`() async throws {
+    @Test func `the sandbox refuses a wrong, an expired and a missing client certificate and says which`() async throws
+    {
         try await withSandbox(bench) { sandbox in
             let stranger = try await ask(sandbox.url, bench.files("stranger"))
             #expect(stranger?.kind == .unauthorized)
@@ -199,7 +200,8 @@ import Vocabulary
         try await withSandbox(bench) { sandbox in
             let found = try await ask(sandbox.url, bench.files("good"), roots: .system)
             #expect(found?.kind == .serverUntrusted)
-            #expect(found?.detail.contains("leads to no trusted root: localhost") == true, "\(String(describing: found))")
+            #expect(
+                found?.detail.contains("leads to no trusted root: localhost") == true, "\(String(describing: found))")
             #expect(sandbox.tally.calls(.getDetails) == 0)
         }
         let cases: [([String], ClosedRange<Int>, String)] = [

@@ -50,7 +50,9 @@ import Vocabulary
                 let request = try GatewayRegistration.sample("shop-1", ["one.more.example.com"])
                 let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
                 #expect(found?.kind == .refused)
-                #expect(found?.detail.contains("invalid or Malformed Json Received") == true, "\(String(describing: found))")
+                #expect(
+                    found?.detail.contains("invalid or Malformed Json Received") == true, "\(String(describing: found))"
+                )
                 #expect(found?.detail.contains("more than 99 domains") == true)
                 #expect(sandbox.book.merchants.first?.domainNames.count == 99)
             }

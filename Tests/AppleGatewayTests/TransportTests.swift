@@ -46,7 +46,8 @@ import Testing
                 418,
                 [
                     "X-Method": request.head.method.rawValue, "X-URI": request.head.uri,
-                    "X-Echo": request.head.headers["X-Say"].joined(), "X-Cookie": request.head.headers["Cookie"].joined(),
+                    "X-Echo": request.head.headers["X-Say"].joined(),
+                    "X-Cookie": request.head.headers["Cookie"].joined(),
                     "Set-Cookie": "a=b", "X-Names": request.head.headers.map(\.name).sorted().joined(separator: " "),
                 ], request.body)
         } _: { site in
@@ -74,7 +75,9 @@ import Testing
     @Test(arguments: [false, true])
     func `bodies up to the limits pass both ways, from data and from a stream`(isStream: Bool) async throws {
         let size = 1 << 20
-        try await withSite(bench) { .answer(200, [:], $0.body.reversed()) } _: { site in
+        try await withSite(bench) {
+            .answer(200, [:], $0.body.reversed())
+        } _: { site in
             try await withTransport { transport in
                 let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
                 var request = try Self.request(site.port, body: isStream ? Data() : body)
@@ -89,10 +92,13 @@ import Testing
     }
 
     @Test func `a body over the limit is refused before it leaves`() async throws {
-        try await withSite(bench) { _ in .answer(200, [:], []) } _: { site in
+        try await withSite(bench) { _ in
+            .answer(200, [:], [])
+        } _: { site in
             try await withTransport { transport in
                 let request = try Self.request(site.port, body: Data(count: (1 << 20) + 1))
-                let failure = await failure { () throws(TransportFailure) in _ = try await transport.data(for: request) }
+                let failure = await failure { () throws(TransportFailure) in _ = try await transport.data(for: request)
+                }
                 #expect(failure == .requestTooLarge(limit: 1 << 20))
                 #expect(site.connections == 0)
             }
@@ -140,21 +146,28 @@ import Testing
     }
 
     @Test func `time that is up is told, with the request sent`() async throws {
-        try await withSite(bench) { _ in .nothing } _: { site in
+        try await withSite(bench) { _ in
+            .nothing
+        } _: { site in
             try await withTransport { transport in
                 let request = try Self.request(site.port, timeout: 0.3)
-                let failure = await failure { () throws(TransportFailure) in _ = try await transport.data(for: request) }
+                let failure = await failure { () throws(TransportFailure) in _ = try await transport.data(for: request)
+                }
                 #expect(failure == .timedOut(seconds: 1, didSend: true))
             }
         }
     }
 
     @Test func `a cancelled task ends at once, and its connection too`() async throws {
-        try await withSite(bench) { _ in .nothing } _: { site in
+        try await withSite(bench) { _ in
+            .nothing
+        } _: { site in
             try await withTransport { transport in
                 let request = try Self.request(site.port, timeout: 60)
                 let begun = ContinuousClock.now
-                let task = Task { await failure { () throws(TransportFailure) in _ = try await transport.data(for: request) } }
+                let task = Task {
+                    await failure { () throws(TransportFailure) in _ = try await transport.data(for: request) }
+                }
                 // Waiting for another thread's connection: there is no clock of ours to move.
                 while site.connections == 0 { try await Task.sleep(for: .milliseconds(5)) }
                 task.cancel()
@@ -165,7 +178,9 @@ import Testing
     }
 
     @Test func `cancelling in the moment of the answer harms nobody`() async throws {
-        try await withSite(bench) { .answer(200, [:], $0.body) } _: { site in
+        try await withSite(bench) {
+            .answer(200, [:], $0.body)
+        } _: { site in
             try await withTransport { transport in
                 let request = try Self.request(site.port, body: Data("x".utf8), timeout: 60)
                 var answered = 0
@@ -196,7 +211,9 @@ import Testing
             try await withTransport { transport in
                 for path in ["/reset", "/half"] {
                     let request = try Self.request(site.port, path, body: Data("x".utf8))
-                    let failure = await failure { () throws(TransportFailure) in _ = try await transport.data(for: request) }
+                    let failure = await failure { () throws(TransportFailure) in
+                        _ = try await transport.data(for: request)
+                    }
                     guard case .answerLost = failure else {
                         Issue.record("\(path): \(String(describing: failure))")
                         continue
@@ -207,10 +224,13 @@ import Testing
     }
 
     @Test func `bytes that are not HTTP are told as such`() async throws {
-        try await withSite(bench) { _ in .bytes(Array("SSH-2.0-OpenSSH\r\n\r\n".utf8)) } _: { site in
+        try await withSite(bench) { _ in
+            .bytes(Array("SSH-2.0-OpenSSH\r\n\r\n".utf8))
+        } _: { site in
             try await withTransport { transport in
                 let request = try Self.request(site.port)
-                let failure = await failure { () throws(TransportFailure) in _ = try await transport.data(for: request) }
+                let failure = await failure { () throws(TransportFailure) in _ = try await transport.data(for: request)
+                }
                 guard case .notHTTP = failure else {
                     Issue.record("\(String(describing: failure))")
                     return
@@ -230,7 +250,9 @@ import Testing
     }
 
     @Test func `2,000 requests over 16 tasks each get their own answer, on few connections`() async throws {
-        try await withSite(bench) { .answer(200, [:], $0.body) } _: { site in
+        try await withSite(bench) {
+            .answer(200, [:], $0.body)
+        } _: { site in
             try await withTransport { transport in
                 let wrong = try await withThrowingTaskGroup(of: Int.self) { group in
                     for task in 0..<16 {
@@ -254,7 +276,9 @@ import Testing
     }
 
     @Test func `10,000 requests leave neither descriptors nor memory behind`() async throws {
-        try await withSite(bench) { .answer(200, [:], $0.body) } _: { site in
+        try await withSite(bench) {
+            .answer(200, [:], $0.body)
+        } _: { site in
             try await withTransport { transport in
                 let request = try Self.request(site.port, body: Data(count: 1000), timeout: 60)
                 func ask(_ count: Int) async throws {

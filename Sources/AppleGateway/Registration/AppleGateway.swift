@@ -136,10 +136,15 @@ extension AppleGateway {
         } catch {
             let failure = GatewayError(error, of: operation, with: identity)
             let now = clock.now
-            if case .cancelled = error {
-                state.withLock { $0.circuit.undecided(at: now) }
-            } else {
-                state.withLock { $0.circuit.failed(failure, at: now) }
+            var wasGivenUp = false
+            if case .cancelled = error { wasGivenUp = true }
+            state.withLock { state in
+                // What is wrong on our side, or between us, says nothing of Apple's health.
+                if failure.isTransient, !wasGivenUp {
+                    state.circuit.failed(failure, at: now)
+                } else {
+                    state.circuit.undecided(at: now)
+                }
             }
             throw failure
         }

@@ -60,7 +60,8 @@ final class Bench: Sendable {
 
     func roots() throws -> TrustRoots { try TrustRoots(pem: scratch.bytes("root.pem")) }
 
-    func transport(connect: Duration = .seconds(5), limits: SecureTransport.Limits = .init()) throws -> SecureTransport {
+    func transport(connect: Duration = .seconds(5), limits: SecureTransport.Limits = .init()) throws -> SecureTransport
+    {
         SecureTransport(roots: try roots(), connectTimeout: connect, limits: limits)
     }
 

@@ -32,7 +32,7 @@ final class TestSite: Sendable {
 
     init(
         _ bench: Bench, names: [String] = ["localhost", "127.0.0.1"], from: Int = -1, until: Int = 90,
-        reply: @escaping @Sendable (Request) -> Reply
+        host: String = "127.0.0.1", reply: @escaping @Sendable (Request) -> Reply
     ) async throws {
         let credentials = try bench.authority.issueServerCredentials(
             names: names.compactMap(SandboxServerName.init), notBefore: Bench.day(from), notAfter: Bench.day(until))
@@ -55,7 +55,7 @@ final class TestSite: Sendable {
                     try pipeline.addHandler(Site(reply: reply))
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
+            .bind(host: host, port: 0).get()
         port = channel.localAddress?.port ?? 0
     }
 
@@ -112,7 +112,9 @@ final class TestSite: Sendable {
             if fields["Transfer-Encoding"] == nil { headers.add(name: "Content-Length", value: String(length)) }
             let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: status), headers: headers)
             context.write(wrapOutboundOut(.head(head)), promise: nil)
-            if !bytes.isEmpty { context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil) }
+            if !bytes.isEmpty {
+                context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+            }
             if bytes.count == length { context.write(wrapOutboundOut(.end(nil)), promise: nil) }
             context.flush()
         }
