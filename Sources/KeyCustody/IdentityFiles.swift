@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 package import MerchantCore
 import Secrets
@@ -79,22 +78,22 @@ package final class IdentityFiles: IdentitySource {
 
 extension IdentityFiles {
     private static func read(_ location: Location) throws(IdentityError) -> ClientIdentity {
+        let keyPath = location.privateKey ?? location.certificate
+        let keyFile = try bytes(keyPath)
         let passphrase = try passphrase(location)
-        let certificateFile = try bytes(location.certificate)
-        let keyFile = try bytes(location.privateKey ?? location.certificate)
         do {
-            let parts = try PrivateKeyFile.readIdentity(
-                SecretBytes(copying: keyFile), passphrase: SecretBytes(copying: passphrase))
-            let key = parts.signingKey
+            let parts = try PrivateKeyFile.readIdentity(keyFile, passphrase: passphrase)
             var chain = parts.certificates
-            if chain.isEmpty || certificateFile != keyFile { chain = try certificates(in: certificateFile) }
-            return try identity(chain, key, named: location.certificate)
+            if chain.isEmpty || keyPath != location.certificate {
+                chain = try certificates(in: bytes(location.certificate))
+            }
+            return try identity(chain, parts.signingKey, named: location.certificate)
         } catch let error as MerchantError {
-            throw .unusable("the identity in \(location.privateKey ?? location.certificate): \(error.detail)")
+            throw .unusable("the identity in \(keyPath): \(error.detail)")
         } catch let error as IdentityError {
             throw error
         } catch {
-            throw .unusable("the identity in \(location.certificate) cannot be read")
+            throw .unusable("the identity in \(keyPath) cannot be read")
         }
     }
 
@@ -130,27 +129,51 @@ extension IdentityFiles {
     private static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
     private static let longestFile = 64 * 1024
 
-    private static func certificates(in file: [UInt8]) throws(MerchantError) -> [[UInt8]] {
-        guard PEMText.isFound(in: file) else { return [file] }
-        return try CertificateUpload.blocks(file).filter { $0.label == "CERTIFICATE" }.map(\.bytes)
+    /// The file may hold the private key too, of which nothing is copied.
+    private static func certificates(in file: borrowing SecretBytes) throws(MerchantError) -> [[UInt8]] {
+        try file.withUnsafeBytes { bytes throws(MerchantError) -> [[UInt8]] in
+            guard PEMText.isFound(in: bytes) else { return [Array(bytes)] }
+            let text = PEMText(reading: bytes)
+            var found: [[UInt8]] = []
+            while let block = try text.next() {
+                if block.label == "CERTIFICATE" { found.append(Array(block.bytes)) }
+            }
+            return found
+        }
     }
 
     /// The first line of its file, without its end.
-    private static func passphrase(_ location: Location) throws(IdentityError) -> [UInt8] {
-        guard let path = location.passphrase else { return [] }
-        return Array(try bytes(path).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+    private static func passphrase(_ location: Location) throws(IdentityError) -> SecretBytes {
+        guard let path = location.passphrase else { return SecretBytes(copying: []) }
+        let file = try bytes(path)
+        return file.withUnsafeBytes { SecretBytes(copying: $0.prefix { $0 != 0x0A && $0 != 0x0D }) }
     }
 
-    private static func bytes(_ path: String) throws(IdentityError) -> [UInt8] {
+    private static func bytes(_ path: String) throws(IdentityError) -> SecretBytes {
         guard let stamp = FileStamp(path) else {
             throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
         }
         guard stamp.size <= longestFile else {
             throw .unusable("the identity file \(path) has \(stamp.size) bytes, expected at most \(longestFile)")
         }
-        do { return Array(try Data(contentsOf: URL(filePath: path))) } catch {
-            throw .unusable("the identity file \(path) cannot be read")
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
         }
+        defer { close(descriptor) }
+        var filled = 0
+        let file = SecretBytes(count: stamp.size) { memory in
+            while filled < memory.count {
+                let count = Glibc.read(descriptor, memory.baseAddress?.advanced(by: filled), memory.count - filled)
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { return }
+                filled += count
+            }
+        }
+        guard filled == stamp.size else {
+            throw .unusable("the identity file \(path) was changed while it was read")
+        }
+        return file
     }
 }
 

@@ -133,7 +133,7 @@ package struct DomainCheck: DomainChecker {
             }
         case .unreachable(let why) where why.hasPrefix("Connection refused"): .connectionRefused(address.text)
         case .unreachable(let why) where why.contains("in time"): timedOut
-        case .unreachable(let why) where why.hasPrefix("TLS"): .tlsFailed(why)
+        case .unreachable(let why) where why.hasPrefix("TLS failed: "): .tlsFailed(String(why.dropFirst(12)))
         case .unreachable(let why), .answerLost(let why), .identityUnusable(let why): .connectionFailed(why)
         case .timedOut, .cancelled: timedOut
         case .answerTooLarge(let limit): .tooLarge(limit: limit)
@@ -149,12 +149,11 @@ package struct DomainCheck: DomainChecker {
         of domain: DomainName, _ named: Address?, until deadline: ContinuousClock.Instant
     ) async throws -> [ResolvedAddress] {
         if let named { return NameResolution.literal(named.host).map { [$0] } ?? [] }
-        // The system's resolver cannot be interrupted: it is left behind where it takes too long. A final dot keeps it
-        // from trying the machine's own search domains.
+        // The system's resolver cannot be interrupted: it is left behind where it takes too long.
         let (answers, continuation) = AsyncThrowingStream.makeStream(of: [ResolvedAddress].self)
         let lookup = Task {
             do {
-                continuation.yield(try await NameResolution.resolve("\(domain)."))
+                continuation.yield(try await NameResolution.resolve(domain.rawValue))
                 continuation.finish()
             } catch { continuation.finish(throwing: error) }
         }

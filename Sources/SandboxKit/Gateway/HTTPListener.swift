@@ -96,7 +96,7 @@ final class HTTPListener: Sendable {
                     guard request.head.isKeepAlive else { return }
                 case .reset: return try await drop(channel, reset: true)
                 case .silence: return try await drop(channel, reset: false)
-                case .hang: try await channel.closeFuture.get()
+                case .hang: try await Task.sleep(for: .seconds(600))
                 }
             }
         }
