@@ -188,23 +188,30 @@ final class ServeTests {
             atPath: path("site/.well-known"), withIntermediateDirectories: true)
         let file = "site/.well-known/apple-developer-merchantid-domain-association"
         try bench.scratch.write("7B22", "file")
-        // Any free port: openssl's own choice cannot be read from it.
-        let port = Int.random(in: 20_000...30_000)
         let site = Process()
         site.executableURL = URL(filePath: "/usr/bin/env")
         site.arguments = [
-            "openssl", "s_server", "-quiet", "-accept", "127.0.0.1:\(port)", "-WWW", "-cert", path("site.pem"), "-key",
+            "openssl", "s_server", "-accept", "127.0.0.1:0", "-WWW", "-cert", path("site.pem"), "-key",
             path("site.key"),
         ]
         site.currentDirectoryURL = URL(filePath: path("site"))
         site.standardInput = FileHandle.nullDevice
         site.standardError = FileHandle.nullDevice
-        site.standardOutput = FileHandle.nullDevice
+        let output = Pipe()
+        site.standardOutput = output
         try site.run()
         defer {
             kill(site.processIdentifier, SIGKILL)
             site.waitUntilExit()
         }
+        var said = ""
+        // "ACCEPT 127.0.0.1:37715", once it listens.
+        while !said.contains("\n") || !said.contains("ACCEPT") {
+            said += String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            try #require(site.isRunning)
+        }
+        let line = try #require(said.split(separator: "\n").first { $0.contains("ACCEPT") })
+        let port = try #require(Int(line.split(separator: ":").last ?? ""))
         try start(
             "--verify-domains", "--resolve", "shop.example.com=127.0.0.1:\(port)", "--association-file", path("file"))
         let request = registration(["shop.example.com"])

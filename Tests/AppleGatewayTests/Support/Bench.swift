@@ -16,8 +16,13 @@ final class Bench: Sendable {
     let scratch: Scratch
     let authority: SandboxAuthority
 
+    /// The shared directory: a static value has no end, so the process's end removes it.
+    private static let leftover = Guarded("")
+
     private init() throws {
         scratch = try Scratch()
+        Self.leftover.value = scratch.directory
+        atexit { try? FileManager.default.removeItem(atPath: Bench.leftover.value) }
         authority = try SandboxAuthority(createdAt: .now)
         try scratch.write(authority.rootCertificate, "root.pem")
         try scratch.write(authority.rootCertificate + authority.identityIssuerCertificate, "clients.pem")
