@@ -40,6 +40,7 @@ package enum Daemon {
         let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
         let claims = ClaimsFile(
             path: settings.claimsPath, isExpected: hadDatabase, clock: clock, logger: logger)
+        let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
         let conditions = ConditionBoard()
@@ -92,7 +93,11 @@ package enum Daemon {
                 "version": "\(Program.version)", "environment": "\(settings.environment.rawValue)",
                 "adminSocket": "\(settings.adminSocket.path)", "decryptorSocket": "\(settings.decryptorSocket.path)",
             ])
-        try await group.run()
+        do { try await group.run() } catch {
+            await outward.shutdown()
+            throw error
+        }
+        await outward.shutdown()
         try claims.close()
         lock.markClosed()
         try store.close()

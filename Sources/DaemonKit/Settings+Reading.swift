@@ -44,7 +44,7 @@ extension Settings {
                 file: try absolutePath(reader, "audit.head.file"),
                 syslog: try absolutePath(reader, "audit.head.syslog"),
                 every: try duration(reader, "audit.head.every", default: .seconds(60))),
-            backup: try backup(reader))
+            backup: try backup(reader), gateway: try GatewaySettings.read(reader))
     }
 
     private static func backup(_ reader: ConfigReader) throws -> BackupSettings? {

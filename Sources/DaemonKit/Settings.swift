@@ -21,6 +21,7 @@ package struct Settings: Sendable {
     package var auditHead: AuditHeadSettings
     /// Backups by schedule; nil: none are made.
     package var backup: BackupSettings?
+    package var gateway = GatewaySettings()
 
     package struct AuditHeadSettings: Sendable, Hashable {
         /// A line is appended to this file for each head; nil: none is.

@@ -75,13 +75,14 @@ struct SettingsFile {
 
 /// The names of all settings.
 enum SettingNames {
-    static let texts = [
-        "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
-        "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
-        "audit.head.file", "audit.head.syslog", "audit.head.every",
-        "backup.directory", "backup.every", "backup.keep",
-    ]
-    static let lists = ["trust.token-roots", "trust.certificate-issuers"]
+    static let texts =
+        [
+            "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
+            "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
+            "audit.head.file", "audit.head.syslog", "audit.head.every",
+            "backup.directory", "backup.every", "backup.keep",
+        ] + GatewaySettings.texts
+    static let lists = ["trust.token-roots", "trust.certificate-issuers"] + GatewaySettings.lists
     static let callerTexts = ["uid", "gid"]
     static let callerLists = ["permits", "merchants"]
 
