@@ -60,7 +60,10 @@ let base: [Target] = [
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
-        resources: [.embedInCode("migrations/v0001_foundation.sql"), .embedInCode("openapi.yaml")]),
+        resources: [
+            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
+            .embedInCode("openapi.yaml"),
+        ]),
     .systemLibrary(
         name: "CLibCrypto", path: "Sources/CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 ]
@@ -135,6 +138,9 @@ let testTargets: [Target] = [
         name: "MerchantTestSupport", dependencies: ["MerchantCore", "Vocabulary", "Secrets"],
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket"]),
+    tests(
+        "MerchantOperationsTests",
+        ["MerchantOperations", "MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary"]),
     tests(
         "AdminServerTests",
         [

@@ -22,6 +22,11 @@ package struct AuditEntry: Hashable, Sendable {
         case tokenDecryptedUnverified
         case tokenJudgedAtOtherTime
         case tokenDecryptedForAnyMerchant
+        case registrationCallOpened
+        case registrationChanged
+        case registrationCallFailed
+        case registrationDriftFound
+        case domainFileChanged
     }
 
     package let deed: Deed

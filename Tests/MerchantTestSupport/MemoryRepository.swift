@@ -44,9 +44,10 @@ struct MemoryState: Sendable {
     var audit: [AuditRecord] = []
     var outcomes: [IdempotencyKey: IdempotentOutcome] = [:]
     var facts: [String: String] = [:]
+    var apple = MemoryRegistrations()
 }
 
-private final class MemoryTransaction: MerchantTransaction {
+final class MemoryTransaction: MerchantTransaction {
     var state: MemoryState
 
     init(_ state: MemoryState) { self.state = state }
@@ -114,6 +115,7 @@ private final class MemoryTransaction: MerchantTransaction {
         counts.certificates = state.rows.map(\.certificates.count).reduce(0, +)
         counts.merchantsBelowTarget = merchantsBelowTarget(after: nil, limit: .max).count
         counts.auditRecords = state.audit.count
+        countRegistrations(in: &counts)
         return counts
     }
 
