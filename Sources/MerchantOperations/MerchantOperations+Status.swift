@@ -13,6 +13,7 @@ package struct StatusFinding: Hashable, Sendable {
 
     package enum Code: String, Sendable, CaseIterable {
         case belowTarget, certificateEnding, certificateEnded
+        case registrationDrift, registrationUnsettled, gatewayUnavailable
     }
 
     package let severity: Severity
@@ -39,15 +40,18 @@ extension MerchantOperations {
 
     package func status() async throws -> Status {
         let now = clock.now
-        let environment = environment
+        let (environment, gateway) = (environment, gateway)
         return try await repository.read { reading in
             var findings = try reading.keyPairsEnding(before: now.adding(Self.renewalWindow), limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
             findings += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
+            let counts = try reading.counts(at: now)
+            let oldest = try reading.openCalls(after: nil, limit: Self.mostFindings).map(\.openedAt).min()
+            findings += Self.findings(for: counts, oldestOpenCall: oldest, health: gateway.health, at: now)
             findings.sort { $0.severity > $1.severity }
             return Status(
-                at: now, environment: environment, counts: try reading.counts(at: now),
+                at: now, environment: environment, counts: counts,
                 findings: Array(findings.prefix(Self.mostFindings)))
         }
     }

@@ -12,16 +12,25 @@ package struct MerchantOperations: Sendable {
     package let environment: Environment
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
+    /// Apple's registration API.
+    package let gateway: any RegistrationGateway
+    /// nil: there is nothing here that checks domains.
+    package let domainChecker: (any DomainChecker)?
+    /// One call to Apple for one merchant at a time, so there is one for all callers.
+    let turns = RegistrationTurns()
 
     /// - Parameter tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, clock: any WallClock,
-        environment: Environment, tokenRoots: [TrustRoot]? = nil
+        environment: Environment, tokenRoots: [TrustRoot]? = nil,
+        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil
     ) {
         self.repository = repository
         self.custodian = custodian
         self.clock = clock
         self.environment = environment
+        self.gateway = gateway
+        self.domainChecker = domainChecker
         verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
     }
 }
