@@ -61,6 +61,8 @@ extension StatusDocument {
             keyPairs: Dictionary(
                 uniqueKeysWithValues: KeyState.allCases.map { ($0.rawValue, status.counts.keyPairs[$0] ?? 0) }),
             certificates: status.counts.certificates, auditRecords: status.counts.auditRecords,
+            registrations: status.counts.registrations, registrationsDrifting: status.counts.registrationsDrifting,
+            registrationCallsOpen: status.counts.registrationCallsOpen,
             findings: status.findings.map {
                 Finding(
                     severity: $0.severity.rawValue, code: $0.code.rawValue, detail: $0.detail,

@@ -9,9 +9,6 @@ import WireAPI
 final class SocketConnection: Sendable {
     /// The largest answer that is read, in bytes.
     static let largestAnswer = 16 << 20
-    /// How long an answer may take.
-    static let patience: TimeAmount = .seconds(60)
-
     let socketPath: String
     private let client: HTTPClient
 
@@ -19,7 +16,7 @@ final class SocketConnection: Sendable {
         self.socketPath = socketPath
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: .init(connect: .seconds(5), read: Self.patience),
+            timeout: .init(connect: .seconds(5)),
             // Shorter than the daemon's own idle time, so that no request meets a connection that is just being closed.
             connectionPool: .init(idleTimeout: .seconds(5)))
         configuration.httpVersion = .http1Only
@@ -47,7 +44,7 @@ final class SocketConnection: Sendable {
         let response: HTTPClientResponse
         let body: Data
         do {
-            response = try await client.execute(request, timeout: Self.patience)
+            response = try await client.execute(request, timeout: call.patience)
             body = Data(try await response.body.collect(upTo: Self.largestAnswer).readableBytesView)
         } catch {
             throw failure(error)
@@ -61,7 +58,7 @@ final class SocketConnection: Sendable {
             throw .protocolViolation(
                 "found status \(status) with \(mediaType), expected success or \(Problem.mediaType)")
         }
-        throw .refused(Refusal(problem))
+        throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
     }
 
     /// - Returns: the answer's document, and its text.

@@ -29,12 +29,20 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let keyPairs: [String: Int]
     package let certificates: Int
     package let auditRecords: Int
+    /// Merchants that have a domain registered with Apple, as the platform wants it.
+    package let registrations: Int
+    /// Those of which Apple's record is known to differ.
+    package let registrationsDrifting: Int
+    /// Calls to Apple whose outcome nobody knows yet.
+    package let registrationCallsOpen: Int
     /// Worst first, at most 100.
     package let findings: [Finding]
 
     package init(
         version: String, environment: String, time: String, startedAt: String, merchants: Int,
-        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int, findings: [Finding]
+        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int,
+        registrations: Int = 0,
+        registrationsDrifting: Int = 0, registrationCallsOpen: Int = 0, findings: [Finding]
     ) {
         self.version = version
         self.environment = environment
@@ -45,6 +53,9 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         self.keyPairs = keyPairs
         self.certificates = certificates
         self.auditRecords = auditRecords
+        self.registrations = registrations
+        self.registrationsDrifting = registrationsDrifting
+        self.registrationCallsOpen = registrationCallsOpen
         self.findings = findings
     }
 }
@@ -55,11 +66,14 @@ package struct HealthDocument: Codable, Hashable, Sendable {
     package let ready: Bool
     /// Why not ready; empty where ready.
     package let reasons: [String]
+    /// What is amiss without keeping decryptors from being served, such as Apple's gateway.
+    package let notes: [String]
 
-    package init(live: Bool, ready: Bool, reasons: [String]) {
+    package init(live: Bool, ready: Bool, reasons: [String], notes: [String] = []) {
         self.live = live
         self.ready = ready
         self.reasons = reasons
+        self.notes = notes
     }
 }
 

@@ -216,7 +216,7 @@ import AdminServer
             ] { #expect(metrics.text.contains("\n\(line)\n"), "\(line)") }
             #expect(metrics.text.firstMatch(of: /\nprocess_resident_memory_bytes [0-9]{6,}\n/) != nil)
             let health = try await server.curl("GET", "/v1/health")
-            #expect(health.status == 200 && health.text == #"{"live":true,"ready":true,"reasons":[]}"#)
+            #expect(health.status == 200 && health.text == #"{"live":true,"notes":[],"ready":true,"reasons":[]}"#)
             let contract = try await server.curl("GET", "/v1/openapi.yaml")
             #expect(
                 Array(contract.body) == TestServer.openAPI && contract.headers["content-type"] == "application/yaml")
