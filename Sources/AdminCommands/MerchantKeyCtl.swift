@@ -14,7 +14,8 @@ struct MerchantKeyCtl: NounCommand {
             before it.
             """,
         subcommands: [
-            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, TokenNoun.self, StatusShow.self, AuditNoun.self,
+            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, TokenNoun.self, RegistrationNoun.self,
+            DomainNoun.self, StatusShow.self, AuditNoun.self,
         ])
 
     // Declared here too, so that both stand before the noun as well as after the verb.

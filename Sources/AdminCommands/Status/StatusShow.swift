@@ -56,6 +56,15 @@ extension StatusDocument {
             ("below target", Cell("\(merchantsBelowTarget)", merchantsBelowTarget > 0 ? .warning : .plain)),
             ("key pairs", Cell(keyPairsInOrder)),
             ("certificates", Cell("\(certificates)")),
+            ("registrations", Cell("\(registrations)")),
+            (
+                "differ at Apple",
+                registrationsDrifting > 0 ? Cell("\(registrationsDrifting)", .warning) : nil
+            ),
+            (
+                "calls unsettled",
+                registrationCallsOpen > 0 ? Cell("\(registrationCallsOpen)", .warning) : nil
+            ),
             ("audit records", Cell("\(auditRecords)")),
         ])
         guard !findings.isEmpty else { return [record] }

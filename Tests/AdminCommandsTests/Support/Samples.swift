@@ -39,6 +39,18 @@ enum Samples {
             })
     }
 
+    static func registration(
+        _ partner: String = "shop|1", domains: [String] = ["a.example"], source: String = "mirror",
+        drift: [DriftDocument] = [], warnings: [String] = []
+    ) -> RegistrationDocument {
+        RegistrationDocument(
+            partnerInternalMerchantIdentifier: partner, state: domains.isEmpty ? "unregistered" : "registered",
+            source: source, partnerMerchantName: "Shop", domainNames: domains,
+            encryptTo: "platformintegrator.com.example", encryptToHash: String(repeating: "AB", count: 32),
+            merchantUrl: nil, merchantIdentifier: nil, learnedAt: "2026-11-21T04:53:15Z", ageSeconds: 300,
+            drift: drift, createdAt: "2026-11-21T04:53:15Z", changedAt: "2026-11-21T04:53:15Z", warnings: warnings)
+    }
+
     static let paymentData =
         #"{"data":"AAEC","signature":"AwQ=","header":{"publicKeyHash":"\#(hash)","ephemeralPublicKey":"BQ==","transactionId":"0a0b"},"version":"EC_v1"}"#
 
