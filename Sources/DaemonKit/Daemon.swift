@@ -34,16 +34,18 @@ package enum Daemon {
         let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
+        let gateway: any RegistrationGateway = NotConfiguredGateway()
         let operations = MerchantOperations(
             repository: store, custodian: custody, clock: clock, environment: settings.environment,
-            tokenRoots: try tokenRoots(settings))
+            tokenRoots: try tokenRoots(settings), gateway: gateway)
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         try await operations.recordStart(as: ourselves, version: version, policy: settings.policy)
 
         let health: @Sendable () -> HealthDocument = {
             switch store.health {
-            case .ready: HealthDocument(live: true, ready: true, reasons: [])
-            case .failed(let error): HealthDocument(live: true, ready: false, reasons: [error.detail])
+            case .ready: HealthDocument(live: true, ready: true, reasons: [], notes: gateway.health.notes)
+            case .failed(let error):
+                HealthDocument(live: true, ready: false, reasons: [error.detail], notes: gateway.health.notes)
             }
         }
         let decryptorServer = DecryptorServer(
@@ -56,9 +58,13 @@ package enum Daemon {
         let sweep = DestructionSweep(
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
+        let settler = RegistrationSettler(operations: operations, caller: ourselves, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: sweep), .init(service: decryptorServer), .init(service: adminServer)],
+                services: [
+                    .init(service: sweep), .init(service: settler), .init(service: decryptorServer),
+                    .init(service: adminServer),
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         logger.info(
             "merchantkeyd starts",
