@@ -79,7 +79,7 @@ import WireAPI
             let reply = try await server.curl("POST", "/v1/registrations", Self.order("shop-1", ["a.example"]))
             #expect(reply.status == status && reply.string("code") == code, "\(reply.text)")
             let retry: [ScriptedGateway.Fault: String] = [
-                .rateLimited: "7", .circuitOpen: "3", .unreachable: "15", .resetBeforeActing: "60",
+                .rateLimited: "7", .circuitOpen: "3", .unreachable: "15", .resetBeforeActing: "120",
             ]
             #expect(reply.headers["retry-after"] == retry[fault])
         }

@@ -236,7 +236,7 @@ struct ResolveTests {
             stage.isReady.withLock { $0 = false }
             let reply = try await stage.ask("GET", "/v1/health")
             #expect(reply.status == 503)
-            #expect(reply.text == #"{"live":true,"ready":false,"reasons":["the store does not answer"]}"#)
+            #expect(reply.text == #"{"live":true,"notes":[],"ready":false,"reasons":["the store does not answer"]}"#)
         }
     }
 }

@@ -137,11 +137,11 @@ private final class Daemons: Sendable {
                 }
                 for await (worker, ledger) in group { ledgers[worker] = ledger }
             }
-            // Some of what is on its way arrives; what is older than a minute has arrived or never will.
+            // Some of what is on its way arrives; what is older than that has arrived or never will.
             if Bool.random() { gateway.letLateOnesArrive() }
             if Bool.random() {
                 gateway.letLateOnesArrive()
-                clock.advance(by: .seconds(61))
+                clock.advance(by: MerchantOperations.lateArrival)
             }
         }
         var ledger = RegistrationLedger()

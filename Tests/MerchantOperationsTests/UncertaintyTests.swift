@@ -69,7 +69,7 @@ import Vocabulary
         let once = Once(fault)
         let bench = try await bench(once)
         let lost = await refusal { try await bench.register("shop-1", ["a.example"]) }
-        #expect(lost?.code == .gatewayAnswerLost && lost?.retryAfter == 60)
+        #expect(lost?.code == .gatewayAnswerLost && lost?.retryAfter == 120)
         let view = try await bench.operations.registration(partnerName("shop-1"), refresh: false, for: bench.request)
         #expect(view.openCall != nil)
         let other = await refusal { try await bench.register("shop-1", ["b.example"]) }
@@ -86,7 +86,7 @@ import Vocabulary
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
         var round = try await bench.operations.settleOpenCalls(as: Bench.caller)
         #expect(round.settled == 0 && round.open == 1)
-        bench.clock.advance(by: .seconds(60))
+        bench.clock.advance(by: MerchantOperations.lateArrival)
         round = try await bench.operations.settleOpenCalls(as: Bench.caller)
         #expect(round.settled == 1 && round.open == 0)
         #expect(try await bench.wanted("shop-1").isEmpty)
@@ -116,7 +116,7 @@ import Vocabulary
         #expect(early?.code == .registrationConflict)
         #expect(bench.atApple("shop-1") == ["a.example"])
         bench.gateway.letLateOnesArrive()
-        bench.clock.advance(by: .seconds(60))
+        bench.clock.advance(by: MerchantOperations.lateArrival)
         try await bench.unregister("shop-1", ["a.example"])
         #expect(bench.atApple("shop-1") == nil)
     }

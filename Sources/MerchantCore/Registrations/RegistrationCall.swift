@@ -21,6 +21,9 @@ package struct RegistrationCall: Hashable, Sendable {
         case repeated
     }
 
+    /// How long the gateway may take for one, its own repeats included.
+    package static let longest = Duration.seconds(60)
+
     package let number: Int
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package let content: Content

@@ -4,9 +4,9 @@ import Vocabulary
 // One call to Apple, from intent to outcome. Everything here runs in the merchant's turn (RegistrationTurns).
 
 extension MerchantOperations {
-    /// For how long a call that got no answer may still be on its way: only later does Apple's record prove that it was not
-    /// done.
-    package static let lateArrival = Duration.seconds(60)
+    /// For how long, from the moment it was put on record, a call that got no answer may still be on its way: as long as
+    /// one may take, and a minute more. Only later does Apple's record prove that it was not done.
+    package static let lateArrival = RegistrationCall.longest + .seconds(60)
 
     /// Puts the call on record, makes it, and puts its outcome on record.
     ///
