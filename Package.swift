@@ -62,8 +62,8 @@ let base: [Target] = [
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
-            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0003_recovery.sql"),
-            .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
+            .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(
@@ -164,6 +164,9 @@ let testTargets: [Target] = [
         name: "MerchantTestSupport", dependencies: ["MerchantCore", "Vocabulary", "Secrets"],
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket"]),
+    tests(
+        "MerchantOperationsTests",
+        ["MerchantOperations", "MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary"]),
     tests(
         "AdminServerTests",
         [

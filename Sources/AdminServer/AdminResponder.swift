@@ -75,6 +75,7 @@ extension AdminResponder.Session {
         case none
         case merchant(MerchantIdentifier)
         case key(PublicKeyHash)
+        case registration(PartnerInternalMerchantIdentifier)
     }
 
     /// - Throws: `forbidden` before anything the caller sent is looked at; then `malformed` for a bad name in the path.
@@ -88,6 +89,10 @@ extension AdminResponder.Session {
             return .none
         case .merchant: return .merchant(try MerchantIdentifier(text, named: "merchantIdentifier"))
         case .key: return .key(try PublicKeyHash(text, named: "publicKeyHash"))
+        case .registration:
+            if let permit = route.permit { try requireEveryMerchant(permit) }
+            return .registration(
+                try PartnerInternalMerchantIdentifier(text, named: "partnerInternalMerchantIdentifier"))
         }
     }
 
@@ -112,7 +117,9 @@ extension AdminResponder.Session {
                 try grants.require(permit, for: try await responder.handlers.owner(of: hash))
             }
             return try await handler(responder.handlers, call, hash)
-        case (.merchant, _), (.key, _):
+        case (.registration(let handler), .registration(let partner)):
+            return try await handler(responder.handlers, call, partner)
+        case (.merchant, _), (.key, _), (.registration, _):
             preconditionFailure("judge(_:_:) reads the parameter that the route's scope names")
         }
     }

@@ -22,6 +22,9 @@ package struct AdminRoute: Sendable {
         case merchant(@Sendable (AdminHandlers, AdminCall, MerchantIdentifier) async throws -> Answer)
         /// The merchant whose key pair is in the path.
         case key(@Sendable (AdminHandlers, AdminCall, PublicKeyHash) async throws -> Answer)
+        /// The registration in the path; about every merchant, because a registration need not name one of ours.
+        case registration(
+            @Sendable (AdminHandlers, AdminCall, PartnerInternalMerchantIdentifier) async throws -> Answer)
     }
 
     package let method: HTTPRequest.Method
@@ -98,6 +101,28 @@ extension AdminRoute {
         writes(
             .post, "/v1/keys/{publicKeyHash}/destroy", deed: "key destruction ordered", effect: .destroys,
             .key { try await $0.destroy($1, $2) }),
+
+        reads("/v1/registrations", query: ["limit", "cursor"], .everyMerchant { try await $0.registrations($1) }),
+        writes(
+            .post, "/v1/registrations", deed: "merchant registered with Apple",
+            .everyMerchant { try await $0.register($1) }),
+        reads(
+            "/v1/registrations/{partnerInternalMerchantIdentifier}", query: ["refresh"],
+            .registration { try await $0.registration($1, $2) }),
+        writes(
+            .delete, "/v1/registrations/{partnerInternalMerchantIdentifier}", deed: "domains unregistered with Apple",
+            effect: .destroys, query: ["dryRun"], .registration { try await $0.unregister($1, $2) }),
+        writes(
+            .post, "/v1/registrations/sync", deed: "registrations compared with Apple",
+            .everyMerchant { try await $0.syncRegistrations($1) }),
+        reads("/v1/domain-file", .everyMerchant { handlers, _ in try await handlers.domainFile() }),
+        writes(
+            .put, "/v1/domain-file", deed: "domain file stored", .everyMerchant { try await $0.setDomainFile($1) }),
+        writes(
+            .post, "/v1/domain-checks", deed: "domain checked", .everyMerchant { try await $0.checkDomain($1) }),
+        reads(
+            "/.well-known/apple-developer-merchantid-domain-association", permit: nil,
+            .open { handlers, _ in try await handlers.domainFileBytes() }),
 
         reads("/v1/status", .everyMerchant { handlers, _ in try await handlers.status() }),
         reads(

@@ -65,6 +65,8 @@ extension StatusDocument {
             backups: BackupCoverageDocument(
                 lastVerified: status.backups.lastVerified?.rfc3339, file: status.backups.lastVerifiedPath,
                 merchantsWithoutBackup: status.backups.merchantsWithoutBackup),
+            registrations: status.counts.registrations, registrationsDrifting: status.counts.registrationsDrifting,
+            registrationCallsOpen: status.counts.registrationCallsOpen,
             findings: status.findings.map {
                 Finding(
                     severity: $0.severity.rawValue, code: $0.code.rawValue, detail: $0.detail,

@@ -41,6 +41,14 @@ struct MetricsPage {
             "When the first certificate of an active key pair ends.",
             soonestEnd.map { Int($0.millisecondsSince1970 / 1000) })
         gauge("merchantkeyd_audit_records", "Records in the audit chain.", counts.auditRecords)
+        gauge(
+            "merchantkeyd_registrations", "Merchants that have a domain registered with Apple.", counts.registrations)
+        gauge(
+            "merchantkeyd_registrations_drifting", "Registrations of which Apple's record is known to differ.",
+            counts.registrationsDrifting)
+        gauge(
+            "merchantkeyd_registration_calls_open", "Calls to Apple whose outcome nobody knows yet.",
+            counts.registrationCallsOpen)
         metric(
             "merchantkeyd_admin_requests_total", "counter", "Requests answered on the admin socket.",
             requests.sorted { $0.key < $1.key }.map { label, count in

@@ -49,7 +49,7 @@ package enum Daemon {
             repository: store, custodian: custody, claims: claims.ledger, clock: clock,
             environment: settings.environment, tokenRoots: try tokenRoots(settings),
             backups: BackupWorkshop(store: store, masterKeyFile: settings.masterKeyFile, clock: clock),
-            conditions: { storeHealth.findings })
+            conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         let start = StartRecord(
@@ -68,10 +68,11 @@ package enum Daemon {
         let sweep = DestructionSweep(
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
+        let settler = RegistrationSettler(operations: operations, caller: ourselves, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
-                    .init(service: sweep),
+                    .init(service: sweep), .init(service: settler),
                     .init(
                         service: HeadShipping(
                             settings: settings.auditHead, store: store, clock: clock, conditions: conditions,

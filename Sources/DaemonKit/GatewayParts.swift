@@ -22,7 +22,7 @@ struct GatewayParts {
         var configuration = AppleGateway.Settings(
             endpoint: try Self.endpoint(named.url, settings.environment))
         configuration.answerTimeout = named.answerTimeout
-        configuration.userAgent = "merchantkeyd/\(Daemon.version)"
+        configuration.userAgent = "merchantkeyd/\(Program.version)"
         gateway = AppleGateway(
             settings: configuration, transport: transport, identities: identities, clock: clock, logger: logger)
         domainChecker = DomainCheck(settings: try Self.domainCheck(named.domainCheck))

@@ -26,6 +26,11 @@ package struct AuditEntry: Hashable, Sendable {
         case backupVerified
         case databaseRestored
         case olderDatabaseAccepted
+        case registrationCallOpened
+        case registrationChanged
+        case registrationCallFailed
+        case registrationDriftFound
+        case domainFileChanged
     }
 
     package let deed: Deed

@@ -5,10 +5,13 @@
 package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     package let detail: String
+    /// Seconds until asking again can help, where somebody said so.
+    package let retryAfter: Int?
 
-    package init(_ code: Code, _ detail: String) {
+    package init(_ code: Code, _ detail: String, retryAfter: Int? = nil) {
         self.code = code
         self.detail = detail
+        self.retryAfter = retryAfter
     }
 
     package var description: String { "\(code.rawValue): \(detail)" }
@@ -57,6 +60,21 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case tokenNotVerified
         case decryptionFailed
         case tokenAlreadyClaimed
+        // A registration with Apple, or a domain.
+        case registrationNotFound
+        case registrationConflict
+        case domainNotRegistered
+        case tooManyDomains
+        case domainFileNotSet
+        // Apple, or the way there.
+        case gatewayRefused
+        case gatewayRateLimited
+        case gatewayUnauthorized
+        case gatewayUntrusted
+        case gatewayFailed
+        case gatewayUnavailable
+        case gatewayNotConfigured
+        case gatewayAnswerLost
         // Us.
         case notYetAvailable
         case overloaded

@@ -1,7 +1,7 @@
 package import Vocabulary
 
 /// What can be asked of the store. One value sees one moment of the database.
-package protocol MerchantReading {
+package protocol MerchantReading: RegistrationReading {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant?
     /// Merchants that were not removed, by identifier, those after `cursor`.
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant]
@@ -47,7 +47,7 @@ extension MerchantReading {
 }
 
 /// What can be changed. Everything done through one value commits together or not at all.
-package protocol MerchantTransaction: MerchantReading {
+package protocol MerchantTransaction: MerchantReading, RegistrationWriting {
     func insert(_ merchant: Merchant) throws
     func update(_ merchant: Merchant) throws
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws
@@ -121,6 +121,12 @@ package struct StoreCounts: Hashable, Sendable {
     package var merchantsBelowTarget = 0
     package var auditRecords = 0
     package var auditHead: AuditHead?
+    /// Merchants that have a domain registered, as the platform wants it.
+    package var registrations = 0
+    /// Those of which Apple's record is known to differ.
+    package var registrationsDrifting = 0
+    /// Calls to Apple whose outcome nobody knows yet.
+    package var registrationCallsOpen = 0
 
     package init() {}
 }

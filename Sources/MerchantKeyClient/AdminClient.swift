@@ -35,14 +35,17 @@ package final class AdminClient: Sendable {
     }
 
     /// Follows `nextCursor` until the list ends or `most` items are there.
+    ///
+    /// - Parameter page: how many items are asked for at once, at most; fewer for large ones.
     func list<Item: Codable & Sendable>(
-        _ path: String, query: [(name: String, value: String)] = [], most: Int = .max
+        _ path: String, query: [(name: String, value: String)] = [], most: Int = .max,
+        page largest: Int = Page<Item>.largestLimit
     ) async throws(ClientError) -> Listing<Item> {
         var items: [Item] = []
         var pages: [Data] = []
         var cursor: String?
         while true {
-            let limit = min(Page<Item>.largestLimit, most - items.count)
+            let limit = min(largest, most - items.count)
             var call = SocketCall(path: path, query: query + [("limit", String(limit))])
             if let cursor { call.query.append(("cursor", cursor)) }
             let page: Answer<Page<Item>> = try await connection.fetch(call)

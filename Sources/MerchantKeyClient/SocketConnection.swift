@@ -9,9 +9,6 @@ import WireAPI
 final class SocketConnection: Sendable {
     /// The largest answer that is read, in bytes.
     static let largestAnswer = 16 << 20
-    /// How long an answer may take.
-    static let patience: TimeAmount = .seconds(60)
-
     let socketPath: String
     private let client: HTTPClient
 
@@ -62,7 +59,7 @@ final class SocketConnection: Sendable {
             throw .protocolViolation(
                 "found status \(status) with \(mediaType), expected success or \(Problem.mediaType)")
         }
-        throw .refused(Refusal(problem))
+        throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
     }
 
     /// - Returns: the answer's document, and its text.

@@ -23,6 +23,8 @@ package struct StatusFinding: Hashable, Sendable {
         case auditHeadNotShipped
         /// The database is older than it once was: by a restore, or by an accepted older copy.
         case databaseRestored
+        /// Apple's record differs from ours, a call's outcome is unknown, or Apple cannot be asked.
+        case registrationDrift, registrationUnsettled, gatewayUnavailable
     }
 
     package let severity: Severity
@@ -61,7 +63,7 @@ extension MerchantOperations {
 
     package func status() async throws -> Status {
         let now = clock.now
-        let environment = environment
+        let (environment, gateway) = (environment, gateway)
         let ofDaemon = healthFindings()
         return try await repository.read { reading in
             var findings = ofDaemon
@@ -69,10 +71,12 @@ extension MerchantOperations {
                 .map { Self.finding(for: $0, at: now) }
             findings += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
+            let counts = try reading.counts(at: now)
+            let oldest = try reading.openCalls(after: nil, limit: Self.mostFindings).map(\.openedAt).min()
+            findings += Self.findings(for: counts, oldestOpenCall: oldest, health: gateway.health, at: now)
             findings.sort { $0.severity > $1.severity }
             return Status(
-                at: now, environment: environment, counts: try reading.counts(at: now),
-                backups: try reading.backupCoverage(),
+                at: now, environment: environment, counts: counts, backups: try reading.backupCoverage(),
                 findings: Array(findings.prefix(Self.mostFindings)))
         }
     }

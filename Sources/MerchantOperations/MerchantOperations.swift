@@ -19,6 +19,12 @@ package struct MerchantOperations: Sendable {
     let backups: (any BackupKeeper)?
     /// What the daemon found out about itself and its machine.
     let conditions: @Sendable () -> [StatusFinding]
+    /// Apple's registration API.
+    package let gateway: any RegistrationGateway
+    /// nil: there is nothing here that checks domains.
+    package let domainChecker: (any DomainChecker)?
+    /// One call to Apple for one merchant at a time, so there is one for all callers.
+    let turns = RegistrationTurns()
 
     /// - Parameters:
     ///   - tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
@@ -26,7 +32,8 @@ package struct MerchantOperations: Sendable {
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger,
         clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil,
-        backups: (any BackupKeeper)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] }
+        backups: (any BackupKeeper)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
+        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil
     ) {
         self.repository = repository
         self.custodian = custodian
@@ -35,6 +42,8 @@ package struct MerchantOperations: Sendable {
         self.environment = environment
         self.backups = backups
         self.conditions = conditions
+        self.gateway = gateway
+        self.domainChecker = domainChecker
         verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
     }
 }

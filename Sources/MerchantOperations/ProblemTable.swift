@@ -47,6 +47,20 @@ package enum ProblemTable {
         case .tokenNotVerified: (422, "token not verified")
         case .decryptionFailed: (422, "decryption failed")
 
+        case .registrationNotFound: (404, "registration not found")
+        case .domainNotRegistered: (404, "domain not registered")
+        case .domainFileNotSet: (404, "domain file not set")
+        case .registrationConflict: (409, "registration call unsettled")
+        case .tooManyDomains: (409, "too many domains")
+        case .gatewayRefused: (422, "refused by the gateway")
+        case .gatewayRateLimited: (429, "rate limited by the gateway")
+        case .gatewayUnauthorized: (502, "not authorized at the gateway")
+        case .gatewayUntrusted: (502, "gateway untrusted")
+        case .gatewayFailed: (502, "failed at the gateway")
+        case .gatewayUnavailable: (503, "gateway unavailable")
+        case .gatewayNotConfigured: (503, "gateway not configured")
+        case .gatewayAnswerLost: (504, "answer of the gateway lost")
+
         case .notYetAvailable: (501, "not yet available")
         case .overloaded: (503, "overloaded")
         case .storeUnavailable: (503, "store unavailable")
@@ -58,6 +72,10 @@ package enum ProblemTable {
 
     /// Seconds for `Retry-After`, where asking again later can help.
     package static func retryAfter(_ code: MerchantError.Code) -> Int? {
-        status(of: code).status == 503 ? 1 : nil
+        switch code {
+        case .overloaded, .storeUnavailable: 1
+        case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayAnswerLost: 15
+        default: nil
+        }
     }
 }

@@ -33,13 +33,20 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let auditHead: AuditHeadDocument?
     /// nil from a daemon that keeps none.
     package let backups: BackupCoverageDocument?
+    /// Merchants that have a domain registered with Apple, as the platform wants it.
+    package let registrations: Int
+    /// Those of which Apple's record is known to differ.
+    package let registrationsDrifting: Int
+    /// Calls to Apple whose outcome nobody knows yet.
+    package let registrationCallsOpen: Int
     /// Worst first, at most 100.
     package let findings: [Finding]
 
     package init(
         version: String, environment: String, time: String, startedAt: String, merchants: Int,
         merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int,
-        auditHead: AuditHeadDocument?, backups: BackupCoverageDocument?, findings: [Finding]
+        auditHead: AuditHeadDocument?, backups: BackupCoverageDocument?, registrations: Int = 0,
+        registrationsDrifting: Int = 0, registrationCallsOpen: Int = 0, findings: [Finding]
     ) {
         self.version = version
         self.environment = environment
@@ -52,6 +59,9 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         self.auditRecords = auditRecords
         self.auditHead = auditHead
         self.backups = backups
+        self.registrations = registrations
+        self.registrationsDrifting = registrationsDrifting
+        self.registrationCallsOpen = registrationCallsOpen
         self.findings = findings
     }
 }

@@ -87,6 +87,8 @@ import Yams
         #expect(strings("KeyState", "enum") == KeyState.allCases.map(\.rawValue))
         #expect(strings("KeyAlgorithm", "enum") == KeyAlgorithm.allCases.map(\.rawValue))
         #expect(strings("KeyPurpose", "enum") == KeyPurpose.allCases.map(\.rawValue))
+        #expect(strings("DriftKind", "enum") == RegistrationDrift.Kind.allCases.map(\.rawValue))
+        #expect(strings("DomainCheckKind", "enum") == DomainCheckFinding.codes)
     }
 
     @Test("each document's fields are its schema's, neither more nor fewer")
@@ -106,7 +108,42 @@ import Yams
         let caller = AuditRecordDocument.CallerDocument(uid: 0, gid: 0, pid: 0, program: "")
         let move = KeyMoveDocument.Move(publicKeyHash: "", from: "", to: "")
         let check = CheckDocument(check: "", outcome: "", finding: "")
+        let drift = DriftDocument(kind: "", found: "", expected: "")
+        let failure = FailureDocument(code: "", detail: "", retryAfter: 1)
+        let registration = RegistrationDocument(
+            partnerInternalMerchantIdentifier: "", state: "", source: "", partnerMerchantName: "", domainNames: [],
+            encryptTo: "", encryptToHash: "", merchantUrl: "", merchantIdentifier: "", learnedAt: "", ageSeconds: 0,
+            drift: [drift], createdAt: "", changedAt: "", warnings: [])
+        let syncFinding = SyncDocument.Finding(
+            partnerInternalMerchantIdentifier: "", drift: [drift], mended: true, remaining: [], failure: failure)
+        let domainFinding = DomainCheckDocument.Finding(kind: "", detail: "")
         let documents: [(String, any Encodable)] = [
+            ("RegistrationDocument", registration), ("DriftDocument", drift), ("FailureDocument", failure),
+            ("RegistrationPage", Page(items: [registration], nextCursor: "")), ("SyncFinding", syncFinding),
+            (
+                "WithdrawalDocument",
+                WithdrawalDocument(dryRun: true, domainNames: [], warnings: [], registration: registration)
+            ),
+            (
+                "SyncDocument",
+                SyncDocument(
+                    repair: true, compared: 1, findings: [syncFinding], halted: failure, nextCursor: "")
+            ),
+            ("DomainFileDocument", DomainFileDocument(sha256: "", size: 1, storedAt: "")),
+            ("DomainCheckFinding", domainFinding),
+            (
+                "DomainCheckDocument",
+                DomainCheckDocument(domainName: "", fine: false, address: "", findings: [domainFinding])
+            ),
+            (
+                "RegisterRequest",
+                RegisterRequest(
+                    partnerInternalMerchantIdentifier: "", partnerMerchantName: "", domainNames: [], encryptTo: "",
+                    merchantUrl: "", merchantIdentifier: "")
+            ),
+            ("UnregisterRequest", UnregisterRequest(domainNames: [], reason: "")),
+            ("SyncRequest", SyncRequest(repair: true, limit: 1, cursor: "")),
+            ("DomainCheckRequest", DomainCheckRequest(domainName: "")),
             ("MerchantDocument", merchant), ("KeyDocument", key), ("CertificateDocument", certificate),
             ("MerchantPage", Page(items: [merchant], nextCursor: "")), ("KeyPage", Page(items: [key], nextCursor: "")),
             ("KeyMoveDocument", KeyMoveDocument(dryRun: true, moves: [move], warnings: [], key: key)),
@@ -238,6 +275,16 @@ import Yams
                 ("KeyMoveDocument", "POST", "\(key)/revoke", #"{"reason": "compromised"}"#),
                 ("KeyMoveDocument", "POST", "\(key)/destroy", nil),
                 ("KeyDocument", "GET", key, nil),
+                (
+                    "RegistrationDocument", "POST", "/v1/registrations",
+                    #"{"partnerInternalMerchantIdentifier": "shop|1", "partnerMerchantName": "S", "encryptTo": "merchant.e", "domainNames": ["BÜCHER.example"]}"#
+                ),
+                ("RegistrationDocument", "GET", "/v1/registrations/shop%7C1?refresh=true", nil),
+                ("RegistrationPage", "GET", "/v1/registrations", nil),
+                ("SyncDocument", "POST", "/v1/registrations/sync", nil),
+                ("WithdrawalDocument", "DELETE", "/v1/registrations/shop%7C1", #"{"reason": "r"}"#),
+                ("DomainFileDocument", "PUT", "/v1/domain-file", "0011"),
+                ("DomainFileDocument", "GET", "/v1/domain-file", nil),
                 ("AuditPage", "GET", "/v1/audit?limit=1000", nil),
                 ("AuditVerificationDocument", "GET", "/v1/audit/verification", nil),
                 ("HealthDocument", "GET", "/v1/health", nil),
@@ -255,7 +302,7 @@ import Yams
             let findings = try await TestServer.run(
                 "python3", ["-c", Self.judge, Self.url.path], input: Data(lines.utf8))
             let found = String(decoding: findings, as: UTF8.self).split(separator: "\n")
-            #expect(found.count == 3 && found.allSatisfy { $0.hasPrefix("HealthDocument ") }, "\(found)")
+            #expect(found.count == 4 && found.allSatisfy { $0.hasPrefix("HealthDocument ") }, "\(found)")
         }
     }
 }

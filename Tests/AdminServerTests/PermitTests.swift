@@ -11,6 +11,7 @@ import AdminServer
     static func path(_ route: AdminRoute, _ stock: TestServer.Stock) -> String {
         route.path.replacing("{merchantIdentifier}", with: stock.merchant.rawValue)
             .replacing("{publicKeyHash}", with: stock.key.base64URL)
+            .replacing("{partnerInternalMerchantIdentifier}", with: "shop-1")
     }
 
     private static func judge(
@@ -85,6 +86,9 @@ import AdminServer
                 ("GET", "/v1/keys/\(stock.otherKey.base64URL)", nil),
                 ("POST", "/v1/keys/\(stock.otherKey.hex)/revoke", #"{"reason": "no"}"#),
                 ("GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
+                ("GET", "/v1/registrations", nil), ("GET", "/v1/registrations/shop-1", nil),
+                ("POST", "/v1/registrations", "{}"), ("DELETE", "/v1/registrations/shop-1", "{}"),
+                ("POST", "/v1/registrations/sync", ""), ("PUT", "/v1/domain-file", "x"),
                 ("GET", "/v1/status", nil), ("GET", "/metrics", nil), ("GET", "/v1/audit", nil),
                 ("GET", "/v1/audit?merchant=\(stock.other)", nil),
                 ("GET", "/v1/audit?key=\(stock.key.hex)", nil),

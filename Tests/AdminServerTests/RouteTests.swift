@@ -26,6 +26,15 @@ import AdminServer
         POST /v1/keys/{publicKeyHash}/revoke administer destroys
         POST /v1/keys/{publicKeyHash}/restore administer writes
         POST /v1/keys/{publicKeyHash}/destroy administer destroys
+        GET /v1/registrations read reads
+        POST /v1/registrations administer writes
+        GET /v1/registrations/{partnerInternalMerchantIdentifier} read reads
+        DELETE /v1/registrations/{partnerInternalMerchantIdentifier} administer destroys
+        POST /v1/registrations/sync administer writes
+        GET /v1/domain-file read reads
+        PUT /v1/domain-file administer writes
+        POST /v1/domain-checks administer writes
+        GET /.well-known/apple-developer-merchantid-domain-association - reads
         GET /v1/status read reads
         GET /v1/audit read reads
         GET /v1/audit/verification read reads
@@ -57,6 +66,7 @@ import AdminServer
         let table = RouteTable(AdminRoute.all)
         let merchant = try #require(MerchantIdentifier("merchant.com.example"))
         let hash = PublicKeyHash(of: [1])
+        let partner = try #require(PartnerInternalMerchantIdentifier("a/b".replacing("/", with: "~-_+&@$!|,.;")))
         let calls: [(HTTPRequest.Method, String)] =
             [
                 (.get, Paths.health), (.get, Paths.status), (.get, Paths.audit), (.get, Paths.openAPI),
@@ -64,6 +74,10 @@ import AdminServer
                 (.get, Paths.merchant(merchant)), (.get, Paths.keys(of: merchant)),
                 (.post, Paths.keyImport(to: merchant)), (.post, Paths.certificates(of: merchant)),
                 (.get, Paths.key(hash)), (.get, Paths.csr(of: hash)),
+                (.get, Paths.registrations), (.post, Paths.registrations), (.post, Paths.registrationSync),
+                (.get, Paths.registration(partner)), (.delete, Paths.registration(partner)),
+                (.get, Paths.domainFile), (.put, Paths.domainFile), (.post, Paths.domainChecks),
+                (.get, Paths.wellKnownDomainFile),
             ] + Paths.KeyVerb.allCases.map { (.post, Paths.verb($0, hash)) }
         for (method, path) in calls {
             guard case .route = table.find(method, path[...]) else {

@@ -25,6 +25,8 @@ enum Sample {
         Array(SHA256.hash(data: Data("\(name) \(number)".utf8)))
     }
 
+    static func sha256(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
+
     static func hash(_ seed: Int) -> PublicKeyHash {
         guard let hash = PublicKeyHash(bytes: digest("key", seed)) else {
             preconditionFailure("SHA-256 yields 32 bytes")

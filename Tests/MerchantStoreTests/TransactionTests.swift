@@ -260,6 +260,10 @@ func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #
                     UNION ALL SELECT 'merchants', count(*) FROM merchants WHERE removed_at IS NULL
                     UNION ALL SELECT 'merchantsBelowTarget', count(*) FROM merchants
                         WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs
+                    UNION ALL SELECT 'registrations', count(DISTINCT registration_id) FROM registration_domains
+                        WHERE is_desired = 1
+                    UNION ALL SELECT 'registrationsDrifting', count(*) FROM registrations WHERE drifts > 0
+                    UNION ALL SELECT 'registrationCallsOpen', count(*) FROM registration_calls WHERE outcome IS NULL
                     UNION ALL SELECT 'keyPairs.' || state.value, (SELECT count(*) FROM key_pairs WHERE state = state.value)
                         FROM json_each('["pending","standby","current","retiring","revoked","destroyed"]') AS state
                     ORDER BY name

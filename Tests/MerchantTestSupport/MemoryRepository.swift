@@ -45,9 +45,10 @@ struct MemoryState: Sendable {
     var outcomes: [IdempotencyKey: IdempotentOutcome] = [:]
     var facts: [String: String] = [:]
     var verifiedBackup: Timestamp?
+    var apple = MemoryRegistrations()
 }
 
-private final class MemoryTransaction: MerchantTransaction {
+final class MemoryTransaction: MerchantTransaction {
     var state: MemoryState
 
     init(_ state: MemoryState) { self.state = state }
@@ -125,6 +126,7 @@ private final class MemoryTransaction: MerchantTransaction {
         counts.merchantsBelowTarget = merchantsBelowTarget(after: nil, limit: .max).count
         counts.auditRecords = state.audit.count
         counts.auditHead = auditHead()
+        countRegistrations(in: &counts)
         return counts
     }
 

@@ -63,6 +63,15 @@ extension StatusDocument {
             ("below target", Cell("\(merchantsBelowTarget)", merchantsBelowTarget > 0 ? .warning : .plain)),
             ("key pairs", Cell(keyPairsInOrder)),
             ("certificates", Cell("\(certificates)")),
+            ("registrations", Cell("\(registrations)")),
+            (
+                "differ at Apple",
+                registrationsDrifting > 0 ? Cell("\(registrationsDrifting)", .warning) : nil
+            ),
+            (
+                "calls unsettled",
+                registrationCallsOpen > 0 ? Cell("\(registrationCallsOpen)", .warning) : nil
+            ),
             ("audit records", Cell("\(auditRecords)")),
             (
                 "last verified backup (UTC)",

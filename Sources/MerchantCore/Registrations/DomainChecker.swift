@@ -66,6 +66,13 @@ package enum DomainCheckFinding: Hashable, Sendable {
 }
 
 extension DomainCheckFinding {
+    /// Every ``code`` of something that is wrong.
+    package static let codes = [
+        "nameNotResolved", "addressRefused", "connectionRefused", "connectionFailed", "timedOut", "certificateExpired",
+        "certificateNotYetValid", "certificateUntrusted", "certificateForOtherName", "tlsFailed", "redirected",
+        "wrongStatus", "tooLarge", "wrongContent", "protocolViolation",
+    ]
+
     /// What programs branch on; never changes its meaning.
     package var code: String {
         switch self {

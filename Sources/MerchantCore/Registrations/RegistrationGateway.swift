@@ -1,7 +1,7 @@
 package import Vocabulary
 
 /// Apple's Web Merchant Registration API as the use cases need it. Each call is one exchange with Apple, repeated by the
-/// gateway only where a repeat is safe.
+/// gateway only where a repeat is safe, and over within ``RegistrationCall/longest``.
 package protocol RegistrationGateway: Sendable {
     /// `registerMerchant`: adds domains to a registration, or makes it.
     func register(_ request: GatewayRegistration) async throws(GatewayError)
