@@ -86,9 +86,9 @@ extension GatewaySettings {
     /// Whole seconds, with or without the letter s: `30`, `30s`.
     private static func duration(_ reader: ConfigReader, _ name: String) throws -> Duration? {
         guard let text = reader.string(forKey: ConfigKey(name)) else { return nil }
-        guard let seconds = Int(text.hasSuffix("s") ? String(text.dropLast()) : text), (1...600).contains(seconds)
+        guard let seconds = Int(text.hasSuffix("s") ? String(text.dropLast()) : text), (1...60).contains(seconds)
         else {
-            throw SettingsError("'\(name)' is '\(text)', expected 1s to 600s")
+            throw SettingsError("'\(name)' is '\(text)', expected 1s to 60s")
         }
         return .seconds(seconds)
     }

@@ -72,7 +72,7 @@ import Testing
         ("apple:\n  gateway:\n    identity:\n      private-key: /x", "no 'certificate'"),
         ("apple:\n  gateway:\n    identity:\n      certificate: /nowhere.pem", "/nowhere.pem"),
         ("apple:\n  gateway:\n    identity:\n      merchant-identifier: shop", "merchant-identifier"),
-        ("apple:\n  gateway:\n    timeouts:\n      answer: 0", "1s to 600s"),
+        ("apple:\n  gateway:\n    timeouts:\n      answer: 0", "1s to 60s"),
         ("apple:\n  gatway:\n    url: https://localhost", "apple.gatway.url"),
         ("domain-check:\n  allow-internal-addresses: 1", "true or false"),
         ("domain-check:\n  resolve: [shop.example.com]", "NAME=ADDRESS"),

@@ -22,7 +22,8 @@ struct Bench: Sendable {
         self.gateway = gateway
         self.repository = repository
         operations = MerchantOperations(
-            repository: repository, custodian: FakeCustodian(clock: clock), clock: clock, environment: .sandbox,
+            repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(), clock: clock,
+            environment: .sandbox,
             gateway: gateway)
         _ = try await operations.addMerchant(Self.integrator, name: nil, targetActiveKeyPairs: nil, for: request)
     }

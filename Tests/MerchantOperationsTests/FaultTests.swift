@@ -89,7 +89,9 @@ private final class Daemons: Sendable {
         return Generation(
             number: number, repository: repository,
             operations: MerchantOperations(
-                repository: repository, custodian: FakeCustodian(clock: clock), clock: clock, environment: .sandbox,
+                repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
+                clock: clock,
+                environment: .sandbox,
                 gateway: gateway))
     }
 }

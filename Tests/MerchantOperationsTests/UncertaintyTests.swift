@@ -145,7 +145,8 @@ import Vocabulary
     func notConfigured() async throws {
         let bench = try await Bench()
         let operations = MerchantOperations(
-            repository: bench.repository, custodian: FakeCustodian(clock: bench.clock), clock: bench.clock,
+            repository: bench.repository, custodian: FakeCustodian(clock: bench.clock), claims: MemoryClaimLedger(),
+            clock: bench.clock,
             environment: .sandbox)
         let found = await refusal {
             _ = try await operations.registration(partnerName("shop-1"), refresh: true, for: bench.request)

@@ -23,6 +23,9 @@ package final class AppleGateway: RegistrationGateway {
 
     package typealias Sleep = @Sendable (Duration) async throws -> Void
 
+    /// What must be left of a call's time for one more try.
+    private static let shortestTry = Duration.seconds(5)
+
     private struct State {
         var circuit = Circuit()
         /// No request goes out before then: Apple asked for it.
@@ -98,22 +101,26 @@ extension AppleGateway {
         var request = URLRequest(url: url)
         request.httpMethod = body == nil ? "GET" : "POST"
         request.httpBody = body
-        request.timeoutInterval = Double(settings.answerTimeout.components.seconds)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         request.setValue(settings.userAgent, forHTTPHeaderField: "User-Agent")
         if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
 
+        // Who settles a call whose answer was lost relies on its being over by then, repeats included.
+        let end = clock.now.adding(RegistrationCall.longest)
+        func left() -> Duration { .milliseconds(end.millisecondsSince1970 - clock.now.millisecondsSince1970) }
         var attempt = 0
         while true {
             attempt += 1
             try await waitForPause()
+            request.timeoutInterval = max(1, min(settings.answerTimeout, left()) / .seconds(1))
             let failure: GatewayError
             do throws(GatewayError) {
                 return try await exchange(operation, request)
             } catch { failure = error }
             guard failure.isTransient, operation.isRepeatable || !failure.mayHaveActed,
                 let delay = settings.retries.delay(
-                    after: attempt, retryAfter: failure.retryAfter, chance: .random(in: 0...1))
+                    after: attempt, retryAfter: failure.retryAfter, chance: .random(in: 0...1)),
+                left() - delay >= Self.shortestTry
             else { throw failure }
             logger.info(
                 "asking Apple again",
