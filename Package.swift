@@ -44,6 +44,7 @@ extension Target.Dependency {
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
@@ -60,7 +61,10 @@ let base: [Target] = [
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
-        resources: [.embedInCode("migrations/v0001_foundation.sql"), .embedInCode("openapi.yaml")]),
+        resources: [
+            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0005_events.sql"),
+            .embedInCode("openapi.yaml"),
+        ]),
     .systemLibrary(
         name: "CLibCrypto", path: "Sources/CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 ]
@@ -97,6 +101,12 @@ let edges: [Target] = [
             .swiftASN1,
         ]),
     room(
+        "EventDelivery",
+        [
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", .crypto, .asyncHTTPClient, .nioCore,
+            .nioHTTP1, .nioSSL, .nioPosix, .logging, .serviceLifecycle,
+        ]),
+    room(
         "MerchantKeyClient",
         ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
 ]
@@ -105,8 +115,8 @@ let composition: [Target] = [
     room(
         "DaemonKit",
         [
-            "AdminServer", "DecryptorServer", "MerchantStore", "KeyCustody", "MerchantOperations", "MerchantCore",
-            "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration, .yams,
+            "AdminServer", "DecryptorServer", "EventDelivery", "MerchantStore", "KeyCustody", "MerchantOperations",
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration, .yams,
             .serviceLifecycle,
             .unixSignals, .logging, .argumentParser,
         ]),
@@ -148,6 +158,12 @@ let testTargets: [Target] = [
             "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    tests(
+        "EventDeliveryTests",
+        [
+            "EventDelivery", "MerchantStore", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary",
+            .logging, .serviceLifecycle,
+        ], resources: [.copy("Scripts")]),
     tests("EndToEndTests", [], resources: [.copy("Scripts")]),
     tests("ArchitectureTests", []),
 ]
@@ -171,6 +187,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),

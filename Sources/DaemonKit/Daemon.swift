@@ -1,5 +1,6 @@
 import AdminServer
 import DecryptorServer
+import EventDelivery
 import FoundationEssentials
 import Glibc
 import KeyCustody
@@ -34,6 +35,8 @@ package enum Daemon {
         let operations = MerchantOperations(
             repository: store, custodian: custody, clock: clock, environment: settings.environment,
             tokenRoots: try tokenRoots(settings))
+        store.setEventObserver(operations.bell)
+        try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         try await operations.recordStart(as: ourselves, version: Program.version, policy: settings.policy)
 
@@ -53,9 +56,14 @@ package enum Daemon {
         let sweep = DestructionSweep(
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
+        let eventDelivery = EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger)
+        let eventSweep = EventSweep(operations: operations, age: settings.events.retention, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: sweep), .init(service: decryptorServer), .init(service: adminServer)],
+                services: [
+                    .init(service: sweep), .init(service: eventSweep), .init(service: eventDelivery),
+                    .init(service: decryptorServer), .init(service: adminServer),
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         logger.info(
             "merchantkeyd starts",

@@ -29,7 +29,7 @@ extension Settings {
 
         let directory =
             try stateDirectory ?? reader.string(forKey: "state-directory") ?? defaultStateDirectory(variables)
-        let policy = try callers(reader, count: file?.callers)
+        let policy = try callers(reader, count: file?.entries["callers"])
         let mode: UInt32 = policy == nil ? 0o600 : 0o666
         return Settings(
             environment: try choice(reader, "environment", default: .production),
@@ -39,7 +39,8 @@ extension Settings {
             masterKeyFile: reader.string(forKey: "master-key.file", default: "\(directory)/master.key"),
             adminSocket: try socket(reader, "admin", in: directory, mode: mode),
             decryptorSocket: try socket(reader, "decryptor", in: directory, mode: mode),
-            logLevel: try choice(reader, "log.level", default: .info))
+            logLevel: try choice(reader, "log.level", default: .info),
+            events: try EventSettings.read(reader, webhooks: file?.entries["events.webhooks"] ?? 0))
     }
 
     private static func defaultStateDirectory(_ variables: [String: String]) throws -> String {

@@ -22,6 +22,7 @@ package struct AuditEntry: Hashable, Sendable {
         case tokenDecryptedUnverified
         case tokenJudgedAtOtherTime
         case tokenDecryptedForAnyMerchant
+        case eventsRedelivered
     }
 
     package let deed: Deed

@@ -12,7 +12,7 @@ package struct StatusFinding: Hashable, Sendable {
     }
 
     package enum Code: String, Sendable, CaseIterable {
-        case belowTarget, certificateEnding, certificateEnded
+        case belowTarget, certificateEnding, certificateEnded, eventsParked, eventsUndelivered
     }
 
     package let severity: Severity
@@ -29,6 +29,8 @@ package struct Status: Sendable {
     package let counts: StoreCounts
     /// Worst first.
     package let findings: [StatusFinding]
+    /// How events get to those who asked for them.
+    package let webhooks: [WebhookState]
 }
 
 extension MerchantOperations {
@@ -36,6 +38,8 @@ extension MerchantOperations {
     package static let renewalWindow = Duration.seconds(60 * 86_400)
     package static let lastDays = Duration.seconds(7 * 86_400)
     package static let mostFindings = 100
+    /// An event that is on its way for longer is a warning.
+    package static let lateDelivery = Duration.seconds(3_600)
 
     package func status() async throws -> Status {
         let now = clock.now
@@ -45,10 +49,12 @@ extension MerchantOperations {
                 .map { Self.finding(for: $0, at: now) }
             findings += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
+            let webhooks = try reading.webhooks()
+            findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
             findings.sort { $0.severity > $1.severity }
             return Status(
                 at: now, environment: environment, counts: try reading.counts(at: now),
-                findings: Array(findings.prefix(Self.mostFindings)))
+                findings: Array(findings.prefix(Self.mostFindings)), webhooks: webhooks)
         }
     }
 
@@ -74,6 +80,25 @@ extension MerchantOperations {
             severity: severity, code: .belowTarget,
             detail: "\(merchant.activeKeyPairs) of \(merchant.targetActiveKeyPairs) active key pairs",
             merchantIdentifier: merchant.merchantIdentifier, publicKeyHash: nil)
+    }
+
+    private static func findings(for webhook: WebhookState, at now: Timestamp) -> [StatusFinding] {
+        func warning(_ code: StatusFinding.Code, _ detail: String) -> StatusFinding {
+            let cause = webhook.lastFailure.map { ": \($0)" } ?? ""
+            return StatusFinding(
+                severity: .warning, code: code, detail: "webhook '\(webhook.name)': \(detail)\(cause)",
+                merchantIdentifier: nil, publicKeyHash: nil)
+        }
+        var findings: [StatusFinding] = []
+        if webhook.parked > 0 {
+            findings.append(
+                warning(.eventsParked, "\(webhook.parked) events given up after a day; 'event redeliver' sends them again"))
+        }
+        if let oldest = webhook.oldestUndelivered, oldest.adding(lateDelivery) <= now {
+            findings.append(
+                warning(.eventsUndelivered, "\(webhook.undelivered) events undelivered, the oldest since \(oldest)"))
+        }
+        return findings
     }
 
     /// Newest first; `before` is the sequence of the last record of the page before.

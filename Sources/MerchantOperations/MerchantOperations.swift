@@ -12,12 +12,15 @@ package struct MerchantOperations: Sendable {
     package let environment: Environment
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
+    /// Rings when there are events; the repository's observer of them.
+    package let bell: EventBell
 
     /// - Parameter tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, clock: any WallClock,
-        environment: Environment, tokenRoots: [TrustRoot]? = nil
+        environment: Environment, tokenRoots: [TrustRoot]? = nil, bell: EventBell = EventBell()
     ) {
+        self.bell = bell
         self.repository = repository
         self.custodian = custodian
         self.clock = clock

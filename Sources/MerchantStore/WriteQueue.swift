@@ -26,6 +26,7 @@ final class WriteQueue: Sendable {
         /// Whether a group is being written or will be.
         var isBusy = false
         var observers: [any KeyChangeObserver] = []
+        var eventObserver: (any EventObserver)?
         /// Why nothing new is taken.
         var refusal: MerchantError?
         /// Why nothing that waits is written either.
@@ -38,6 +39,8 @@ final class WriteQueue: Sendable {
     init(pool: DatabasePool) { self.pool = pool }
 
     func setObservers(_ observers: [any KeyChangeObserver]) { state.withLock { $0.observers = observers } }
+
+    func setEventObserver(_ observer: any EventObserver) { state.withLock { $0.eventObserver = observer } }
 
     var health: StoreHealth {
         state.withLock { state in (state.failure ?? state.refusal).map { .failed($0) } ?? .ready }
@@ -104,9 +107,12 @@ extension WriteQueue {
     private func commit(_ group: [PendingWrite], on db: Database) {
         var answers: [@Sendable () -> Void] = []
         var changed: Set<PublicKeyHash> = []
+        var changedEvents = false
         do {
             try db.inTransaction(.immediate) {
-                for write in group { answers.append(try attempt(write, on: db, changing: &changed)) }
+                for write in group {
+                    answers.append(try attempt(write, on: db, changing: &changed, events: &changedEvents))
+                }
                 return .commit
             }
         } catch {
@@ -118,6 +124,7 @@ extension WriteQueue {
             let hashes = Array(changed)
             for observer in state.withLock({ $0.observers }) { observer.keysChanged(hashes) }
         }
+        if changedEvents { state.withLock { $0.eventObserver }?.eventsChanged() }
         for answer in answers { answer() }
     }
 
@@ -126,7 +133,7 @@ extension WriteQueue {
     /// - Returns: what answers its caller.
     /// - Throws: where the whole group is lost.
     private func attempt(
-        _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>
+        _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>, events: inout Bool
     ) throws -> @Sendable () -> Void {
         let transaction = StoreTransaction(db: db)
         try db.execute(sql: "SAVEPOINT one_write")
@@ -134,6 +141,7 @@ extension WriteQueue {
             let answer = try write.run(transaction)
             try db.execute(sql: "RELEASE one_write")
             changed.formUnion(transaction.changedKeys)
+            events = events || transaction.changedEvents
             return answer
         } catch {
             // For some errors SQLite gives up the whole transaction; on failing storage none is to be relied on.

@@ -5,10 +5,12 @@ package enum Paths {
     package static let health = "/v1/health"
     package static let status = "/v1/status"
     package static let audit = "/v1/audit"
+    package static let events = "/v1/events"
+    package static let redeliverEvents = "/v1/events/redeliver"
     package static let openAPI = "/v1/openapi.yaml"
     package static let metrics = "/metrics"
     package static let merchants = "/v1/merchants"
-    /// Search by the beginning of a publicKeyHash: `?beginning=`.
+    /// Search by the beginning of a publicKeyHash, `?beginning=`, or list by state, `?state=`.
     package static let keys = "/v1/keys"
     package static let verifyToken = "/v1/payment-tokens/verify"
     package static let decryptToken = "/v1/payment-tokens/decrypt"

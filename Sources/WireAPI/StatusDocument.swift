@@ -19,6 +19,33 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         }
     }
 
+    /// A webhook of the settings.
+    package struct Webhook: Codable, Hashable, Sendable {
+        package let name: String
+        /// Events on their way, those that fail included.
+        package let undelivered: Int
+        /// Events given up after 24 hours of failures, until they are sent again.
+        package let parked: Int
+        /// When the oldest undelivered event occurred.
+        package let oldestUndelivered: String?
+        package let lastDelivered: String?
+        package let lastFailed: String?
+        package let lastFailure: String?
+
+        package init(
+            name: String, undelivered: Int, parked: Int, oldestUndelivered: String?, lastDelivered: String?,
+            lastFailed: String?, lastFailure: String?
+        ) {
+            self.name = name
+            self.undelivered = undelivered
+            self.parked = parked
+            self.oldestUndelivered = oldestUndelivered
+            self.lastDelivered = lastDelivered
+            self.lastFailed = lastFailed
+            self.lastFailure = lastFailure
+        }
+    }
+
     package let version: String
     package let environment: String
     package let time: String
@@ -31,10 +58,13 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let auditRecords: Int
     /// Worst first, at most 100.
     package let findings: [Finding]
+    /// By name.
+    package let webhooks: [Webhook]
 
     package init(
         version: String, environment: String, time: String, startedAt: String, merchants: Int,
-        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int, findings: [Finding]
+        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int, findings: [Finding],
+        webhooks: [Webhook] = []
     ) {
         self.version = version
         self.environment = environment
@@ -46,6 +76,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         self.certificates = certificates
         self.auditRecords = auditRecords
         self.findings = findings
+        self.webhooks = webhooks
     }
 }
 

@@ -7,7 +7,9 @@ import Testing
         ["Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "LocalSocket"],
         ["MerchantCore", "PaymentToken", "WireAPI"],
         ["MerchantOperations"],
-        ["AdminServer", "DecryptorServer", "MerchantStore", "KeyCustody", "MerchantKeyClient"],
+        [
+            "AdminServer", "DecryptorServer", "EventDelivery", "MerchantStore", "KeyCustody", "MerchantKeyClient",
+        ],
         ["DaemonKit", "AdminCommands", "SandboxKit"],
         ["merchantkeyd", "merchantkeyctl", "applepay-sandbox"],
     ]
@@ -19,7 +21,8 @@ import Testing
         "HummingbirdCore": ["AdminServer"],
         "X509": ["KeyCustody", "SandboxKit"],
         "CryptoExtras": ["KeyCustody", "SandboxKit"],
-        "AsyncHTTPClient": ["MerchantKeyClient"],
+        "AsyncHTTPClient": ["EventDelivery", "MerchantKeyClient"],
+        "NIOSSL": ["EventDelivery"],
         "FoundationNetworking": [],
         "Yams": ["DaemonKit"],
         "Configuration": ["DaemonKit"],

@@ -5,8 +5,11 @@ import Vocabulary
 /// The store as a value in memory: each write works on a copy, which becomes the state if it does not throw.
 package final class MemoryRepository: MerchantRepository {
     private let state = Mutex(MemoryState())
+    private let eventObserver = Mutex<(any EventObserver)?>(nil)
 
     package init() {}
+
+    package func setEventObserver(_ observer: any EventObserver) { eventObserver.withLock { $0 = observer } }
 
     package func read<Result: Sendable>(
         _ body: @Sendable (any MerchantReading) throws -> Result
@@ -19,12 +22,14 @@ package final class MemoryRepository: MerchantRepository {
     package func write<Result: Sendable>(
         _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
     ) async throws -> Result {
-        try state.withLock { state in
+        let (result, changedEvents) = try state.withLock { state in
             let transaction = MemoryTransaction(state)
             let result = try body(transaction)
-            state = transaction.state
-            return result
+            defer { state = transaction.state }
+            return (result, transaction.state.events != state.events)
         }
+        if changedEvents { eventObserver.withLock { $0 }?.eventsChanged() }
+        return result
     }
 
     package func eraseRemovedBytes() async throws {}
@@ -44,9 +49,11 @@ struct MemoryState: Sendable {
     var audit: [AuditRecord] = []
     var outcomes: [IdempotencyKey: IdempotentOutcome] = [:]
     var facts: [String: String] = [:]
+    var events: [StoredEvent] = []
+    var webhooks: [WebhookState] = []
 }
 
-private final class MemoryTransaction: MerchantTransaction {
+final class MemoryTransaction: MerchantTransaction {
     var state: MemoryState
 
     init(_ state: MemoryState) { self.state = state }
@@ -81,6 +88,11 @@ private final class MemoryTransaction: MerchantTransaction {
                 let hash = $0.publicKeyHash
                 return [hash.base64, hash.base64URL, hash.hex].contains { $0.hasPrefix(text) }
             }.prefix(limit))
+    }
+
+    func keyPairs(in keyState: KeyState, after cursor: PublicKeyHash?, limit: Int) -> [KeyPair] {
+        let begin = cursor.flatMap { hash in state.rows.firstIndex { $0.keyPair.publicKeyHash == hash } } ?? -1
+        return Array(state.rows[(begin + 1)...].map(\.keyPair).filter { $0.state == keyState }.prefix(limit))
     }
 
     func certificates(of hash: PublicKeyHash) -> [StoredCertificate] { row(hash)?.certificates ?? [] }
