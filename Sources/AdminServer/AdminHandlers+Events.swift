@@ -42,7 +42,8 @@ extension AdminHandlers {
         guard places.count <= 1 else {
             throw MerchantError(
                 .malformed,
-                "found the query parameters \(places.map { "'\($0)'" }.joined(separator: " and ")), expected one of them")
+                "found the query parameters \(places.map { "'\($0)'" }.joined(separator: " and ")), expected one of them"
+            )
         }
         switch call.query["newest"] {
         case nil, "false": break

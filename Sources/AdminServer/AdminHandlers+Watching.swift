@@ -48,7 +48,8 @@ extension AdminHandlers {
         }
         let page = MetricsPage(
             counts: status.counts, soonestEnd: soonest.first?.notAfter, webhooks: status.webhooks,
-            requests: counter.snapshot(), version: version, startedAt: startedAt, residentBytes: ProcessMemory.residentBytes())
+            requests: counter.snapshot(), version: version, startedAt: startedAt,
+            residentBytes: ProcessMemory.residentBytes())
         return Answer(bytes: ByteBuffer(string: page.text), mediaType: "text/plain; version=0.0.4; charset=utf-8")
     }
 

@@ -15,7 +15,8 @@ package struct EventSettings: Sendable {
             throw SettingsError("'events.webhooks' has \(count) entries, expected at most \(mostWebhooks)")
         }
         let webhooks = try (0..<count).map { try webhook(reader, "events.webhooks.\($0)") }
-        for (index, webhook) in webhooks.enumerated() where webhooks[..<index].contains(where: { $0.name == webhook.name }) {
+        for (index, webhook) in webhooks.enumerated()
+        where webhooks[..<index].contains(where: { $0.name == webhook.name }) {
             throw SettingsError(
                 "'events.webhooks' has two entries named '\(webhook.name)', expected a 'name' of its own for each")
         }

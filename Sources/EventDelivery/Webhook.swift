@@ -25,7 +25,8 @@ package struct Webhook: Sendable {
         trustRoots: [[UInt8]]?, allowsInternalAddresses: Bool
     ) throws(WebhookFault) {
         if let literal = address.literal, literal.isInternal, !allowsInternalAddresses {
-            throw WebhookFault("is at the internal address \(literal), expected a public one or allow-internal-addresses")
+            throw WebhookFault(
+                "is at the internal address \(literal), expected a public one or allow-internal-addresses")
         }
         _ = try WebhookSecrets.read(secretFile)
         self.name = name

@@ -25,7 +25,8 @@ package struct WebhookSecrets: Sendable {
         }
         guard found.st_mode & 0o007 == 0 else {
             let mode = String(found.st_mode & 0o7777, radix: 8)
-            throw WebhookFault("has a secret file \(path) with mode 0\(mode), expected 0600 or 0640: everybody may use it")
+            throw WebhookFault(
+                "has a secret file \(path) with mode 0\(mode), expected 0600 or 0640: everybody may use it")
         }
         var buffer = [UInt8](repeating: 0, count: 2 * longest + 8)
         let count = Glibc.read(descriptor, &buffer, buffer.count)

@@ -92,7 +92,8 @@ extension MerchantOperations {
         var findings: [StatusFinding] = []
         if webhook.parked > 0 {
             findings.append(
-                warning(.eventsParked, "\(webhook.parked) events given up after a day; 'event redeliver' sends them again"))
+                warning(
+                    .eventsParked, "\(webhook.parked) events given up after a day; 'event redeliver' sends them again"))
         }
         if let oldest = webhook.oldestUndelivered, oldest.adding(lateDelivery) <= now {
             findings.append(

@@ -41,9 +41,8 @@ extension NetworkAddress {
         bytes.count == 4 ? Self.isInternal4(bytes) : Self.isInternal6(bytes)
     }
 
-    private static func isInternal4(_ bytes: some Collection<UInt8>) -> Bool {
-        let (a, b, c) = bytes.withContiguousStorageIfAvailable { ($0[0], $0[1], $0[2]) } ?? (0, 0, 0)
-        return switch (a, b, c) {
+    private static func isInternal4(_ bytes: [UInt8]) -> Bool {
+        switch (bytes[0], bytes[1], bytes[2]) {
         case (0, _, _), (10, _, _), (127, _, _): true
         // Shared address space of carriers, RFC 6598.
         case (100, 64...127, _): true

@@ -87,6 +87,8 @@ import Yams
         #expect(strings("KeyState", "enum") == KeyState.allCases.map(\.rawValue))
         #expect(strings("KeyAlgorithm", "enum") == KeyAlgorithm.allCases.map(\.rawValue))
         #expect(strings("KeyPurpose", "enum") == KeyPurpose.allCases.map(\.rawValue))
+        #expect(strings("EventKind", "enum") == Event.Kind.allCases.map(\.rawValue))
+        #expect(strings("Severity", "enum") == Event.Severity.allCases.map(\.rawValue))
     }
 
     @Test("each document's fields are its schema's, neither more nor fewer")
@@ -103,6 +105,12 @@ import Yams
             createdAt: "")
         let finding = StatusDocument.Finding(
             severity: "", code: "", detail: "", merchantIdentifier: "", publicKeyHash: "")
+        let webhook = StatusDocument.Webhook(
+            name: "", undelivered: 0, parked: 0, oldestUndelivered: "", lastDelivered: "", lastFailed: "",
+            lastFailure: "")
+        let event = EventDocument(
+            id: "", sequence: 1, kind: "", severity: "", occurredAt: "", merchantIdentifier: "", publicKeyHash: "",
+            rollId: "", detail: "")
         let caller = AuditRecordDocument.CallerDocument(uid: 0, gid: 0, pid: 0, program: "")
         let move = KeyMoveDocument.Move(publicKeyHash: "", from: "", to: "")
         let check = CheckDocument(check: "", outcome: "", finding: "")
@@ -115,8 +123,12 @@ import Yams
                 "StatusDocument",
                 StatusDocument(
                     version: "", environment: "", time: "", startedAt: "", merchants: 0, merchantsBelowTarget: 0,
-                    keyPairs: [:], certificates: 0, auditRecords: 0, findings: [finding])
+                    keyPairs: [:], certificates: 0, auditRecords: 0, findings: [finding], webhooks: [webhook])
             ),
+            ("Webhook", webhook), ("EventDocument", event),
+            ("EventPage", Page(items: [event], nextCursor: "")),
+            ("RedeliverEventsRequest", RedeliverEventsRequest(sequence: 1, webhook: "")),
+            ("RedeliveredEventsDocument", RedeliveredEventsDocument(redelivered: 0)),
             ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [])),
             (
                 "AuditRecordDocument",
@@ -209,6 +221,9 @@ import Yams
                 ("KeyMoveDocument", "POST", "\(key)/destroy", nil),
                 ("KeyDocument", "GET", key, nil),
                 ("AuditPage", "GET", "/v1/audit?limit=1000", nil),
+                ("EventPage", "GET", "/v1/events?limit=2", nil), ("EventPage", "GET", "/v1/events?newest=true", nil),
+                ("RedeliveredEventsDocument", "POST", "/v1/events/redeliver", nil),
+                ("KeyPage", "GET", "/v1/keys?state=destroyed", nil),
                 ("HealthDocument", "GET", "/v1/health", nil),
                 ("Problem", "GET", "/v1/keys/short", nil), ("Problem", "PUT", "/v1/keys/short", nil),
                 ("Problem", "GET", "/nowhere", nil),

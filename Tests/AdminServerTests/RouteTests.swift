@@ -28,6 +28,8 @@ import AdminServer
         POST /v1/keys/{publicKeyHash}/destroy administer destroys
         GET /v1/status read reads
         GET /v1/audit read reads
+        GET /v1/events read reads
+        POST /v1/events/redeliver administer writes
         GET /metrics read reads
         GET /v1/health - reads
         GET /v1/openapi.yaml - reads
@@ -57,6 +59,7 @@ import AdminServer
         let calls: [(HTTPRequest.Method, String)] =
             [
                 (.get, Paths.health), (.get, Paths.status), (.get, Paths.audit), (.get, Paths.openAPI),
+                (.get, Paths.events), (.post, Paths.redeliverEvents),
                 (.get, Paths.metrics), (.get, Paths.merchants), (.post, Paths.merchants), (.get, Paths.keys),
                 (.get, Paths.merchant(merchant)), (.get, Paths.keys(of: merchant)),
                 (.post, Paths.keyImport(to: merchant)), (.post, Paths.certificates(of: merchant)),

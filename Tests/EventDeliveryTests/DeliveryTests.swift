@@ -2,6 +2,8 @@ import EventDelivery
 import Foundation
 import MerchantCore
 import MerchantOperations
+import MerchantStore
+import MerchantTestSupport
 import Testing
 import Vocabulary
 
@@ -68,7 +70,7 @@ struct DeliveryTests {
             #expect(sequences == sequences.sorted(), "merchant \(number): \(sequences)")
             #expect(Set(sequences).count == (number == 1 ? 12 : 6))
         }
-        #expect(receiver.got.allSatisfy(\.isValid))
+        #expect(receiver.got.allSatisfy { $0.isValid })
         #expect(receiver.got.allSatisfy { $0.path == "/events?token=hidden" }, "a redirect was followed")
         let state = try #require(try stage.state)
         #expect(state.parked == 0 && state.lastFailure?.contains("token") == false)
@@ -139,7 +141,9 @@ struct DeliveryTests {
         #expect(taken().values.first == [1, 2])
     }
 
-    @Test("a webhook gets the kinds it asked for, and one that was away gets nothing of its absence but what it missed before")
+    @Test(
+        "a webhook gets the kinds it asked for, and one that was away gets nothing of its absence but what it missed before"
+    )
     func kinds() async throws {
         let hook = try stage.webhook(receiver, kinds: [.keyRevoked, .belowTarget])
         try await stage.delivering(to: [hook]) { [stage] in

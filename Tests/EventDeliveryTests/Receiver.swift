@@ -62,7 +62,8 @@ final class Receiver: @unchecked Sendable {
 
     /// The same port again, once it had one.
     func start() throws {
-        let script = try #require(Bundle.module.url(forResource: "receiver", withExtension: "py", subdirectory: "Scripts"))
+        let script = try #require(
+            Bundle.module.url(forResource: "receiver", withExtension: "py", subdirectory: "Scripts"))
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", script.path, directory, "\(port)"]

@@ -65,7 +65,8 @@ final class Stage: Sendable {
         limits.farewell = .seconds(1)
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let group = ServiceGroup(
-            services: [EventDelivery(to: webhooks, operations: operations, limits: limits, logger: quiet)], logger: quiet)
+            services: [EventDelivery(to: webhooks, operations: operations, limits: limits, logger: quiet)],
+            logger: quiet)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             tasks.addTask {

@@ -27,7 +27,7 @@ extension StoreTransaction {
         try execute(
             "UPDATE event_webhooks SET removed_at = ? WHERE removed_at IS NULL", [now.millisecondsSince1970])
         for webhook in webhooks {
-            let kinds = webhook.kinds.map { ",\($0.map(\.rawValue).sorted().joined(separator: ",")),"}
+            let kinds = webhook.kinds.map { ",\($0.map(\.rawValue).sorted().joined(separator: ","))," }
             try execute(
                 """
                 INSERT INTO event_webhooks (name, kinds, registered_at) VALUES (?, ?, ?)
