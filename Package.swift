@@ -63,7 +63,8 @@ let base: [Target] = [
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
             .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
-            .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("migrations/v0005_events.sql"),
+            .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(
@@ -102,6 +103,12 @@ let edges: [Target] = [
             .swiftASN1,
         ]),
     room(
+        "EventDelivery",
+        [
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", .crypto, .asyncHTTPClient, .nioCore,
+            .nioHTTP1, .nioSSL, .nioPosix, .logging, .serviceLifecycle,
+        ]),
+    room(
         "MerchantKeyClient",
         ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
     room(
@@ -113,7 +120,8 @@ let composition: [Target] = [
     room(
         "DaemonKit",
         [
-            "AdminServer", "AppleGateway", "DecryptorServer", "MerchantStore", "KeyCustody", "MerchantOperations",
+            "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "MerchantStore", "KeyCustody",
+            "MerchantOperations",
             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration,
             .yams,
             .serviceLifecycle,
@@ -188,6 +196,12 @@ let testTargets: [Target] = [
         [
             "AppleGateway", "KeyCustody", "SandboxKit", "MerchantTestSupport", "MerchantCore", "Vocabulary", .logging,
             .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+        ], resources: [.copy("Scripts")]),
+    tests(
+        "EventDeliveryTests",
+        [
+            "EventDelivery", "MerchantStore", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary",
+            .logging, .serviceLifecycle,
         ], resources: [.copy("Scripts")]),
     tests("ArchitectureTests", []),
 ]

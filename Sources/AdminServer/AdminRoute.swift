@@ -90,7 +90,8 @@ extension AdminRoute {
             .post, "/v1/certificates", deed: "certificate stored",
             .everyMerchant { try await $0.storeCertificate($1, for: nil) }),
 
-        reads("/v1/keys", query: ["beginning", "limit"], .everyMerchant { try await $0.keys($1) }),
+        reads(
+            "/v1/keys", query: ["beginning", "state", "limit", "cursor"], .everyMerchant { try await $0.keys($1) }),
         reads("/v1/keys/{publicKeyHash}", .key { try await $0.key($1, $2) }),
         reads("/v1/keys/{publicKeyHash}/csr", .key { try await $0.csr($1, of: $2) }),
         writes(.post, "/v1/keys/{publicKeyHash}/promote", deed: "key promoted", .key { try await $0.promote($1, $2) }),
@@ -134,6 +135,12 @@ extension AdminRoute {
         writes(
             .post, "/v1/backups/verification", deed: "backup verified",
             .everyMerchant { try await $0.tryOutBackup($1) }),
+        reads(
+            "/v1/events", query: ["after", "cursor", "newest", "limit", "merchant", "kind", "severity", "wait"],
+            .judgedInside { try await $0.events($1) }),
+        writes(
+            .post, "/v1/events/redeliver", deed: "parked events sent again",
+            .everyMerchant { try await $0.redeliverEvents($1) }),
         reads("/metrics", .everyMerchant { handlers, _ in try await handlers.metrics() }),
         reads("/v1/health", permit: nil, .open { handlers, _ in try handlers.healthAnswer() }),
         reads("/v1/openapi.yaml", permit: nil, .open { handlers, _ in handlers.contract() }),

@@ -71,7 +71,16 @@ extension StatusDocument {
                 Finding(
                     severity: $0.severity.rawValue, code: $0.code.rawValue, detail: $0.detail,
                     merchantIdentifier: $0.merchantIdentifier?.rawValue, publicKeyHash: $0.publicKeyHash?.base64)
-            })
+            }, webhooks: status.webhooks.map(Webhook.init))
+    }
+}
+
+extension StatusDocument.Webhook {
+    init(_ state: WebhookState) {
+        self.init(
+            name: state.name, undelivered: state.undelivered, parked: state.parked,
+            oldestUndelivered: state.oldestUndelivered?.rfc3339, lastDelivered: state.lastDelivered?.rfc3339,
+            lastFailed: state.lastFailed?.rfc3339, lastFailure: state.lastFailure)
     }
 }
 

@@ -7,6 +7,7 @@ struct MetricsPage {
     let counts: StoreCounts
     /// Of the active key pairs' certificates; may have passed.
     let soonestEnd: Timestamp?
+    let webhooks: [WebhookState]
     let requests: [RequestCounter.Label: Int]
     let version: String
     let startedAt: Timestamp
@@ -40,6 +41,19 @@ struct MetricsPage {
             "merchantkeyd_certificate_soonest_end_timestamp_seconds",
             "When the first certificate of an active key pair ends.",
             soonestEnd.map { Int($0.millisecondsSince1970 / 1000) })
+        func webhookMetric(_ name: String, _ help: String, _ value: (WebhookState) -> Int?) {
+            metric(
+                name, "gauge", help,
+                webhooks.compactMap { webhook in
+                    value(webhook).map { ("{webhook=\"\(Self.escape(webhook.name))\"}", String($0)) }
+                })
+        }
+        webhookMetric("merchantkeyd_events_undelivered", "Events on their way to a webhook.") { $0.undelivered }
+        webhookMetric("merchantkeyd_events_parked", "Events given up after a day of failures.") { $0.parked }
+        webhookMetric(
+            "merchantkeyd_events_oldest_undelivered_timestamp_seconds",
+            "When the oldest event occurred that is on its way to a webhook."
+        ) { $0.oldestUndelivered.map { Int($0.millisecondsSince1970 / 1000) } }
         gauge("merchantkeyd_audit_records", "Records in the audit chain.", counts.auditRecords)
         gauge(
             "merchantkeyd_registrations", "Merchants that have a domain registered with Apple.", counts.registrations)

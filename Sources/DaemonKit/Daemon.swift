@@ -1,5 +1,6 @@
 import AdminServer
 import DecryptorServer
+import EventDelivery
 import FoundationEssentials
 import Glibc
 import KeyCustody
@@ -51,6 +52,8 @@ package enum Daemon {
             backups: BackupWorkshop(store: store, masterKeyFile: settings.masterKeyFile, clock: clock),
             conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
+        store.setEventObserver(operations.bell)
+        try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         let start = StartRecord(
             operations: operations, settings: settings, caller: ourselves, conditions: conditions, logger: logger)
@@ -69,10 +72,13 @@ package enum Daemon {
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
         let settler = RegistrationSettler(operations: operations, caller: ourselves, logger: logger)
+        let eventDelivery = EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger)
+        let eventSweep = EventSweep(operations: operations, age: settings.events.retention, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
                     .init(service: sweep), .init(service: settler),
+                    .init(service: eventSweep), .init(service: eventDelivery),
                     .init(
                         service: HeadShipping(
                             settings: settings.auditHead, store: store, clock: clock, conditions: conditions,

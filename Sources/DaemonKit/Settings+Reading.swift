@@ -29,7 +29,7 @@ extension Settings {
 
         let directory =
             try stateDirectory ?? reader.string(forKey: "state-directory") ?? defaultStateDirectory(variables)
-        let policy = try callers(reader, count: file?.callers)
+        let policy = try callers(reader, count: file?.entries["callers"])
         let mode: UInt32 = policy == nil ? 0o600 : 0o666
         return Settings(
             environment: try choice(reader, "environment", default: .production),
@@ -44,7 +44,8 @@ extension Settings {
                 file: try absolutePath(reader, "audit.head.file"),
                 syslog: try absolutePath(reader, "audit.head.syslog"),
                 every: try duration(reader, "audit.head.every", default: .seconds(60))),
-            backup: try backup(reader), gateway: try GatewaySettings.read(reader))
+            backup: try backup(reader), gateway: try GatewaySettings.read(reader),
+            events: try EventSettings.read(reader, webhooks: file?.entries["events.webhooks"] ?? 0))
     }
 
     private static func backup(_ reader: ConfigReader) throws -> BackupSettings? {

@@ -22,6 +22,7 @@ package struct Settings: Sendable {
     /// Backups by schedule; nil: none are made.
     package var backup: BackupSettings?
     package var gateway = GatewaySettings()
+    package var events: EventSettings
 
     package struct AuditHeadSettings: Sendable, Hashable {
         /// A line is appended to this file for each head; nil: none is.

@@ -31,6 +31,7 @@ package struct AuditEntry: Hashable, Sendable {
         case registrationCallFailed
         case registrationDriftFound
         case domainFileChanged
+        case eventsRedelivered
     }
 
     package let deed: Deed

@@ -1,7 +1,7 @@
 package import Vocabulary
 
 /// What can be asked of the store. One value sees one moment of the database.
-package protocol MerchantReading: RegistrationReading {
+package protocol MerchantReading: RegistrationReading, EventReading {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant?
     /// Merchants that were not removed, by identifier, those after `cursor`.
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant]
@@ -10,6 +10,8 @@ package protocol MerchantReading: RegistrationReading {
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair]
     /// Key pairs whose publicKeyHash begins so, in any of its spellings; at most `limit`.
     func keyPairs(beginning text: String, limit: Int) throws -> [KeyPair]
+    /// Key pairs in one state, in the order they were made, those after the key pair `cursor`.
+    func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate]
     /// PKCS#10 in DER.
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]?
@@ -47,7 +49,7 @@ extension MerchantReading {
 }
 
 /// What can be changed. Everything done through one value commits together or not at all.
-package protocol MerchantTransaction: MerchantReading, RegistrationWriting {
+package protocol MerchantTransaction: MerchantReading, RegistrationWriting, EventWriting {
     func insert(_ merchant: Merchant) throws
     func update(_ merchant: Merchant) throws
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws

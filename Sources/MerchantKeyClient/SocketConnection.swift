@@ -12,14 +12,15 @@ final class SocketConnection: Sendable {
     let socketPath: String
     private let client: HTTPClient
 
-    init(socketPath: String) {
+    init(socketPath: String, connections: Int = 8) {
         self.socketPath = socketPath
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             // How long an answer may take is each call's own.
             timeout: .init(connect: .seconds(5)),
             // Shorter than the daemon's own idle time, so that no request meets a connection that is just being closed.
-            connectionPool: .init(idleTimeout: .seconds(5)))
+            connectionPool: .init(
+                idleTimeout: .seconds(5), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
         configuration.httpVersion = .http1Only
         // A socket that nobody listens on is to be told at once, not after ten seconds of trying.
         configuration.connectionPool.retryConnectionEstablishment = false

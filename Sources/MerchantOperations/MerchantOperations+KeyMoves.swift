@@ -26,7 +26,9 @@ extension MerchantOperations {
             let keyPair = try transaction.existingKeyPair(hash)
             var plan = Plan(keyPair)
             guard try KeyLifecycle.state(after: .promote, from: keyPair.state) != keyPair.state else { return plan }
-            if let former = try transaction.currentKeyPair(likewise: keyPair) {
+            let former = try transaction.currentKeyPair(likewise: keyPair)
+            plan.events = [.promoted(keyPair, superseding: former, at: now)]
+            if let former {
                 plan.changes.append(
                     try Change(
                         former, .supersede, at: now,
@@ -84,6 +86,13 @@ extension MerchantOperations {
                     before: keyPair.state.rawValue, after: KeyState.revoked.rawValue, reason: reason))
             change.after.revocationReason = reason
             plan.changes = [change]
+            plan.events = [.revoked(keyPair, reason: reason, at: now)]
+            if let merchant, keyPair.state.isActive, keyPair.purpose == .paymentProcessing,
+                remaining < merchant.targetActiveKeyPairs
+            {
+                let ends = try transaction.currentCertificateEnds(of: merchant.identifier, without: hash)
+                plan.events.append(.belowTarget(merchant, active: remaining, currentEnds: ends, at: now))
+            }
             return plan
         }
     }
@@ -186,7 +195,10 @@ extension MerchantOperations {
         let now = clock.now
         return try await repository.write { transaction in
             let plan = try plan(transaction, now)
-            if !dryRun { for change in plan.changes { try change.perform(in: transaction) } }
+            if !dryRun {
+                for change in plan.changes { try change.perform(in: transaction) }
+                for event in plan.events { try transaction.append(event) }
+            }
             return KeyMoves(
                 dryRun: dryRun,
                 moves: plan.changes.filter { $0.before.state != $0.after.state }.map {
@@ -201,6 +213,8 @@ extension MerchantOperations {
 private struct Plan {
     let keyPair: KeyPair
     var changes: [Change] = []
+    /// What operators are told once it is done.
+    var events: [Event] = []
     var warnings: [String] = []
 
     init(_ keyPair: KeyPair) { self.keyPair = keyPair }
@@ -229,5 +243,16 @@ private struct Change {
         if after.state == .destroyed { try transaction.removeSealedPrivateKey(of: before.publicKeyHash) }
         try transaction.update(after)
         try transaction.append(audit)
+    }
+}
+
+extension MerchantReading {
+    /// The soonest end among the merchant's current payment processing key pairs.
+    fileprivate func currentCertificateEnds(
+        of merchant: MerchantIdentifier, without hash: PublicKeyHash
+    ) throws -> Timestamp? {
+        try keyPairs(of: merchant)
+            .filter { $0.state == .current && $0.purpose == .paymentProcessing && $0.publicKeyHash != hash }
+            .compactMap { try certificates(of: $0.publicKeyHash).map(\.notAfter).max() }.min()
     }
 }

@@ -123,6 +123,19 @@ extension MerchantOperations {
         }
     }
 
+    /// Every merchant's key pairs in one state, in the order they were made, those after the key pair `cursor`.
+    package func keyPairs(
+        in state: KeyState, after cursor: PublicKeyHash?, limit: Int
+    ) async throws -> [KeyView] {
+        let now = clock.now
+        return try await repository.read { reading in
+            if let cursor, try reading.keyPair(cursor) == nil {
+                throw MerchantError(.malformed, "'cursor' is not one that an earlier page gave")
+            }
+            return try reading.keyPairs(in: state, after: cursor, limit: limit).map { try reading.view($0, at: now) }
+        }
+    }
+
     /// PKCS#10 in DER.
     package func certificateSigningRequest(of hash: PublicKeyHash) async throws -> [UInt8] {
         try await repository.read { reading in

@@ -25,6 +25,8 @@ package struct StatusFinding: Hashable, Sendable {
         case databaseRestored
         /// Apple's record differs from ours, a call's outcome is unknown, or Apple cannot be asked.
         case registrationDrift, registrationUnsettled, gatewayUnavailable
+        /// A webhook does not take what it asked for.
+        case eventsParked, eventsUndelivered
     }
 
     package let severity: Severity
@@ -53,6 +55,8 @@ package struct Status: Sendable {
     package let backups: BackupCoverage
     /// Worst first.
     package let findings: [StatusFinding]
+    /// How events get to those who asked for them.
+    package let webhooks: [WebhookState]
 }
 
 extension MerchantOperations {
@@ -60,6 +64,8 @@ extension MerchantOperations {
     package static let renewalWindow = Duration.seconds(60 * 86_400)
     package static let lastDays = Duration.seconds(7 * 86_400)
     package static let mostFindings = 100
+    /// An event that is on its way for longer is a warning.
+    package static let lateDelivery = Duration.seconds(3_600)
 
     package func status() async throws -> Status {
         let now = clock.now
@@ -74,10 +80,12 @@ extension MerchantOperations {
             let counts = try reading.counts(at: now)
             let oldest = try reading.openCalls(after: nil, limit: Self.mostFindings).map(\.openedAt).min()
             findings += Self.findings(for: counts, oldestOpenCall: oldest, health: gateway.health, at: now)
+            let webhooks = try reading.webhooks()
+            findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
             findings.sort { $0.severity > $1.severity }
             return Status(
                 at: now, environment: environment, counts: counts, backups: try reading.backupCoverage(),
-                findings: Array(findings.prefix(Self.mostFindings)))
+                findings: Array(findings.prefix(Self.mostFindings)), webhooks: webhooks)
         }
     }
 
@@ -103,5 +111,25 @@ extension MerchantOperations {
             severity: severity, code: .belowTarget,
             detail: "\(merchant.activeKeyPairs) of \(merchant.targetActiveKeyPairs) active key pairs",
             merchantIdentifier: merchant.merchantIdentifier, publicKeyHash: nil)
+    }
+
+    private static func findings(for webhook: WebhookState, at now: Timestamp) -> [StatusFinding] {
+        func warning(_ code: StatusFinding.Code, _ detail: String) -> StatusFinding {
+            let cause = webhook.lastFailure.map { ": \($0)" } ?? ""
+            return StatusFinding(
+                severity: .warning, code: code, detail: "webhook '\(webhook.name)': \(detail)\(cause)",
+                merchantIdentifier: nil, publicKeyHash: nil)
+        }
+        var findings: [StatusFinding] = []
+        if webhook.parked > 0 {
+            findings.append(
+                warning(
+                    .eventsParked, "\(webhook.parked) events given up after a day; 'event redeliver' sends them again"))
+        }
+        if let oldest = webhook.oldestUndelivered, oldest.adding(lateDelivery) <= now {
+            findings.append(
+                warning(.eventsUndelivered, "\(webhook.undelivered) events undelivered, the oldest since \(oldest)"))
+        }
+        return findings
     }
 }

@@ -25,6 +25,8 @@ package struct MerchantOperations: Sendable {
     package let domainChecker: (any DomainChecker)?
     /// One call to Apple for one merchant at a time, so there is one for all callers.
     let turns = RegistrationTurns()
+    /// Rings when there are events; the repository's observer of them.
+    package let bell: EventBell
 
     /// - Parameters:
     ///   - tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
@@ -33,8 +35,10 @@ package struct MerchantOperations: Sendable {
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger,
         clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil,
         backups: (any BackupKeeper)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
-        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil
+        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
+        bell: EventBell = EventBell()
     ) {
+        self.bell = bell
         self.repository = repository
         self.custodian = custodian
         self.claims = claims

@@ -49,6 +49,9 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// Names who is told of changed key pairs. Once, before the store is shared: whoever is told may need the store to be made.
     package func setObservers(_ observers: [any KeyChangeObserver]) { queue.setObservers(observers) }
 
+    /// Names who is told that there may be events to list or to deliver. Once, before the store is shared.
+    package func setEventObserver(_ observer: any EventObserver) { queue.setEventObserver(observer) }
+
     /// Whether writes are taken, and if not, why.
     package var health: StoreHealth { queue.health }
 

@@ -8,10 +8,12 @@ package enum Paths {
     package static let auditVerification = "/v1/audit/verification"
     package static let backups = "/v1/backups"
     package static let backupVerification = "/v1/backups/verification"
+    package static let events = "/v1/events"
+    package static let redeliverEvents = "/v1/events/redeliver"
     package static let openAPI = "/v1/openapi.yaml"
     package static let metrics = "/metrics"
     package static let merchants = "/v1/merchants"
-    /// Search by the beginning of a publicKeyHash: `?beginning=`.
+    /// Search by the beginning of a publicKeyHash, `?beginning=`, or list by state, `?state=`.
     package static let keys = "/v1/keys"
     package static let registrations = "/v1/registrations"
     package static let registrationSync = "/v1/registrations/sync"

@@ -19,6 +19,33 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         }
     }
 
+    /// A webhook of the settings.
+    package struct Webhook: Codable, Hashable, Sendable {
+        package let name: String
+        /// Events on their way, those that fail included.
+        package let undelivered: Int
+        /// Events given up after 24 hours of failures, until they are sent again.
+        package let parked: Int
+        /// When the oldest undelivered event occurred.
+        package let oldestUndelivered: String?
+        package let lastDelivered: String?
+        package let lastFailed: String?
+        package let lastFailure: String?
+
+        package init(
+            name: String, undelivered: Int, parked: Int, oldestUndelivered: String?, lastDelivered: String?,
+            lastFailed: String?, lastFailure: String?
+        ) {
+            self.name = name
+            self.undelivered = undelivered
+            self.parked = parked
+            self.oldestUndelivered = oldestUndelivered
+            self.lastDelivered = lastDelivered
+            self.lastFailed = lastFailed
+            self.lastFailure = lastFailure
+        }
+    }
+
     package let version: String
     package let environment: String
     package let time: String
@@ -41,12 +68,15 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let registrationCallsOpen: Int
     /// Worst first, at most 100.
     package let findings: [Finding]
+    /// By name.
+    package let webhooks: [Webhook]
 
     package init(
         version: String, environment: String, time: String, startedAt: String, merchants: Int,
         merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int,
         auditHead: AuditHeadDocument?, backups: BackupCoverageDocument?, registrations: Int = 0,
-        registrationsDrifting: Int = 0, registrationCallsOpen: Int = 0, findings: [Finding]
+        registrationsDrifting: Int = 0, registrationCallsOpen: Int = 0, findings: [Finding],
+        webhooks: [Webhook] = []
     ) {
         self.version = version
         self.environment = environment
@@ -63,6 +93,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         self.registrationsDrifting = registrationsDrifting
         self.registrationCallsOpen = registrationCallsOpen
         self.findings = findings
+        self.webhooks = webhooks
     }
 }
 

@@ -1,74 +1,92 @@
 import AdminCommands
+import Foundation
 import Testing
-import WireAPI
+import Vocabulary
 
-@Suite("An import's file") struct CSVTests {
-    private func fields(_ text: String) throws -> [[String]] {
-        try CSVText.records(of: Array(text.utf8)).map(\.fields)
+@Suite("CSV")
+struct CSVTests {
+    private static func rows(_ text: String) throws -> [[String]] {
+        try CSVReader.rows(Data(text.utf8)).map(\.fields)
+    }
+
+    @Test("RFC 4180: quotes, doubled quotes, commas and line ends in quotes, CRLF and LF, a last line without an end")
+    func wellFormed() throws {
+        #expect(try Self.rows("") == [])
+        #expect(try Self.rows("a,b\r\n1,2\r\n") == [["a", "b"], ["1", "2"]])
+        #expect(try Self.rows("a,b\n,\n\"\",x") == [["a", "b"], ["", ""], ["", "x"]])
+        #expect(
+            try Self.rows("\u{FEFF}a,\"b \"\"c\"\", d\"\n\"e\nf\",g\r\n\n\n") == [["a", "b \"c\", d"], ["e\nf", "g"]])
+        #expect(try Self.rows("ä, ö ,日本\n") == [["ä", " ö ", "日本"]])
+        #expect(try CSVReader.rows(Data("a\n\"b\nc\"\nd\n".utf8)).map(\.line) == [1, 2, 4])
+        // A slice of other data is read like the whole.
+        #expect(try CSVReader.rows(Data("xxa,b".utf8).dropFirst(2)).map(\.fields) == [["a", "b"]])
     }
 
     @Test(
-        "RFC 4180 is read to the letter",
+        "what only looks like CSV is refused, naming the line",
         arguments: [
-            ("a,b\nc,d\n", [["a", "b"], ["c", "d"]]), ("a,b\r\nc,d", [["a", "b"], ["c", "d"]]),
-            ("\"a,b\",\"c\"\"d\"\n", [["a,b", "c\"d"]]), ("\"a\nb\",c\n", [["a\nb", "c"]]),
-            ("a,\n,b\n", [["a", ""], ["", "b"]]),
-            ("\"\"\n", [[""]]), ("a\n\n\r\nb\n", [["a"], ["b"]]), ("", []), ("\n", []),
-            ("\u{FEFF}a,ü\n", [["a", "ü"]]),
+            ("a\n\"b", "line 2 has a quote that is never closed"), ("a\nb\"c\n", "line 2 has a quote inside"),
+            ("\"a\"b\n", "line 1 has text after a closing quote"), ("a\nb\rc\n", "line 2 has a carriage return"),
+            ("a\r", "line 1 has a carriage return"), ("a\n\nb\n", "line 2 is empty"),
+            ("\"a\n\"\"\n", "line 1 has a quote that is never closed"),
+            (String(repeating: "x", count: 65_537), "line 1 has a field of more than"),
         ])
-    func read(text: String, expected: [[String]]) throws {
-        #expect(try fields(text) == expected)
+    func refused(_ text: String, _ says: String) {
+        let fault = #expect(throws: CSVReader.Fault.self) { try Self.rows(text) }
+        #expect(fault?.description.hasPrefix(says) == true, "\(fault?.description ?? "none")")
     }
 
-    @Test(
-        "what is cut off or quoted wrongly is refused with its line",
-        arguments: [
-            ("a\n\"b", 2), ("a\n\"b\nc", 2), ("a\nb\"c\n", 2), ("a\n\"b\"c\n", 2), ("a\rb\n", 1), ("a\u{0}b", 1),
-        ])
-    func refused(text: String, line: Int) {
-        let fault = #expect(throws: CSVText.Fault.self) { try fields(text) }
-        #expect(fault?.line == line)
+    @Test("bytes that are not UTF-8 are refused, quoted or not")
+    func encoding() {
+        for bytes in [Data([0x61, 0x0A, 0xE4]), Data([0x61, 0x0A, 0x22, 0xE4, 0x22])] {
+            let fault = #expect(throws: CSVReader.Fault.self) { try CSVReader.rows(bytes) }
+            #expect(fault?.description.hasPrefix("line 2 is not UTF-8") == true)
+        }
     }
 
-    @Test("bytes that are not UTF-8 are refused")
-    func notText() {
-        #expect(throws: CSVText.Fault.self) { try CSVText.records(of: [0x61, 0xFF, 0x0A]) }
+    @Test("whatever fields there are, what is written by the rules is read back")
+    func roundTrip() throws {
+        var random = SystemRandomNumberGenerator()
+        let pieces = ["a", ",", "\"", "\n", "\r\n", " ", "é", "'", ";"]
+        for _ in 0..<300 {
+            let rows = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                (0..<3).map { _ in (0..<Int.random(in: 0...4)).map { _ in pieces.randomElement() ?? "" }.joined() }
+            }
+            let text = rows.map { row in
+                row.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: ",")
+            }.joined(separator: Bool.random() ? "\n" : "\r\n")
+            #expect(try Self.rows(text) == rows)
+        }
     }
 
-    @Test("what is written is read again, on one line")
-    func written() throws {
-        let values = ["plain", "a,b", "say \"x\"", "", "two\nlines", "ü"]
-        let line = CSVText.line(values)
-        #expect(line.filter { $0 == "\n" }.count == 1)
-        #expect(try fields(line) == [["plain", "a,b", "say \"x\"", "", "two lines", "ü"]])
+    @Test("a table has its columns once and every row as many fields")
+    func table() throws {
+        func table(_ text: String) throws -> CSVTable {
+            try CSVTable(Data(text.utf8), required: ["id"], optional: ["name"])
+        }
+        let rows = try table("name,id\nx,1\n,2\n").rows
+        #expect(rows.map { $0["id"] } == ["1", "2"] && rows.map { $0["name"] } == ["x", nil])
+        for (text, says) in [
+            ("", "there is no heading"), ("name\nx\n", "line 1 has no column 'id'"),
+            ("id,id\n", "line 1 has the column 'id' twice"), ("id,ID\n", "line 1 has the unknown column 'ID'"),
+            ("id,name\n1\n", "line 2 has 1 fields, expected 2"), ("id\n1,2\n", "line 2 has 2 fields, expected 1"),
+        ] {
+            let fault = #expect(throws: CSVReader.Fault.self) { try table(text) }
+            #expect(fault?.description.hasPrefix(says) == true, "\(fault?.description ?? "none")")
+        }
     }
 
-    private func rows(_ text: String) throws -> [ImportRow] {
-        try ImportRow.rows(of: CSVText.records(of: Array(text.utf8)))
-    }
-
-    @Test("columns are found by name in any order, and a report's own are passed over")
-    func columns() throws {
-        let rows = try rows(
-            """
-            domainNames,result,partnerMerchantName,partnerInternalMerchantIdentifier,encryptTo
-            "a.example; b.example  c.example",done,Shop,shop|1,
-            """)
-        let request = try #require(rows.first).request
-        #expect(request.partnerInternalMerchantIdentifier == "shop|1" && request.partnerMerchantName == "Shop")
-        #expect(request.domainNames == ["a.example", "b.example", "c.example"])
-        #expect(request.encryptTo == nil && request.merchantUrl == nil && rows[0].line == 2)
-    }
-
-    @Test(
-        "a header that lacks a column, has a strange one or has one twice is refused, and so is a line of another length",
-        arguments: [
-            "", "partnerInternalMerchantIdentifier,partnerMerchantName\n",
-            "partnerInternalMerchantIdentifier,partnerMerchantName,domainNames,colour\n",
-            "partnerInternalMerchantIdentifier,partnerMerchantName,domainNames,domainNames\n",
-            "partnerInternalMerchantIdentifier,partnerMerchantName,domainNames\nshop-1,Shop\n",
-        ])
-    func badHeaders(text: String) {
-        #expect(throws: CSVText.Fault.self) { try rows(text) }
+    @Test("a file of merchants is judged whole: every fault is told with its line, and none of it is taken")
+    func merchants() throws {
+        let file = try MerchantFile(
+            Data("merchantIdentifier,targetActiveKeyPairs,name\nmerchant.a,3,\"A, Inc.\"\nmerchant.b,,\n".utf8),
+            named: "m.csv")
+        #expect(file.lines.map(\.identifier.rawValue) == ["merchant.a", "merchant.b"])
+        #expect(file.lines.map(\.target) == [3, nil] && file.lines.map(\.merchantName) == ["A, Inc.", nil])
+        let bad = "merchantIdentifier,targetActiveKeyPairs\nmerchant.a,17\nshop,1\nmerchant.b,x\nmerchant.a,1\n"
+        let failure = #expect(throws: CommandFailure.self) { try MerchantFile(Data(bad.utf8), named: "m.csv") }
+        let lines = failure?.message.split(separator: "\n").map { $0.prefix(while: { $0 != ":" }) } ?? []
+        #expect(lines == ["nothing was done", "line 2", "line 3", "line 4", "line 5"], "\(failure?.message ?? "")")
+        #expect(throws: CommandFailure.self) { try MerchantFile(Data("merchantIdentifier\n".utf8), named: "m.csv") }
     }
 }

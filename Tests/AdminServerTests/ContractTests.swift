@@ -89,6 +89,8 @@ import Yams
         #expect(strings("KeyPurpose", "enum") == KeyPurpose.allCases.map(\.rawValue))
         #expect(strings("DriftKind", "enum") == RegistrationDrift.Kind.allCases.map(\.rawValue))
         #expect(strings("DomainCheckKind", "enum") == DomainCheckFinding.codes)
+        #expect(strings("EventKind", "enum") == Event.Kind.allCases.map(\.rawValue))
+        #expect(strings("Severity", "enum") == Event.Severity.allCases.map(\.rawValue))
     }
 
     @Test("each document's fields are its schema's, neither more nor fewer")
@@ -105,6 +107,12 @@ import Yams
             createdAt: "")
         let finding = StatusDocument.Finding(
             severity: "", code: "", detail: "", merchantIdentifier: "", publicKeyHash: "")
+        let webhook = StatusDocument.Webhook(
+            name: "", undelivered: 0, parked: 0, oldestUndelivered: "", lastDelivered: "", lastFailed: "",
+            lastFailure: "")
+        let event = EventDocument(
+            id: "", sequence: 1, kind: "", severity: "", occurredAt: "", merchantIdentifier: "", publicKeyHash: "",
+            rollId: "", detail: "")
         let caller = AuditRecordDocument.CallerDocument(uid: 0, gid: 0, pid: 0, program: "")
         let move = KeyMoveDocument.Move(publicKeyHash: "", from: "", to: "")
         let check = CheckDocument(check: "", outcome: "", finding: "")
@@ -155,7 +163,7 @@ import Yams
                     keyPairs: [:], certificates: 0, auditRecords: 0,
                     auditHead: AuditHeadDocument(sequence: 1, hash: ""),
                     backups: BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0),
-                    findings: [finding])
+                    findings: [finding], webhooks: [webhook])
             ),
             ("AuditHead", AuditHeadDocument(sequence: 1, hash: "")),
             ("AuditBreak", AuditBreakDocument(kind: "", sequence: 1, detail: "")),
@@ -166,6 +174,10 @@ import Yams
                     nextCursor: "")
             ),
             ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [], findings: [finding])),
+            ("Webhook", webhook), ("EventDocument", event),
+            ("EventPage", Page(items: [event], nextCursor: "")),
+            ("RedeliverEventsRequest", RedeliverEventsRequest(sequence: 1, webhook: "")),
+            ("RedeliveredEventsDocument", RedeliveredEventsDocument(redelivered: 0)),
             (
                 "AuditRecordDocument",
                 AuditRecordDocument(
@@ -287,6 +299,9 @@ import Yams
                 ("DomainFileDocument", "GET", "/v1/domain-file", nil),
                 ("AuditPage", "GET", "/v1/audit?limit=1000", nil),
                 ("AuditVerificationDocument", "GET", "/v1/audit/verification", nil),
+                ("EventPage", "GET", "/v1/events?limit=2", nil), ("EventPage", "GET", "/v1/events?newest=true", nil),
+                ("RedeliveredEventsDocument", "POST", "/v1/events/redeliver", nil),
+                ("KeyPage", "GET", "/v1/keys?state=destroyed", nil),
                 ("HealthDocument", "GET", "/v1/health", nil),
                 ("Problem", "GET", "/v1/keys/short", nil), ("Problem", "PUT", "/v1/keys/short", nil),
                 ("Problem", "GET", "/nowhere", nil),

@@ -40,6 +40,8 @@ import AdminServer
         GET /v1/audit/verification read reads
         POST /v1/backups administer writes
         POST /v1/backups/verification administer writes
+        GET /v1/events read reads
+        POST /v1/events/redeliver administer writes
         GET /metrics read reads
         GET /v1/health - reads
         GET /v1/openapi.yaml - reads
@@ -70,6 +72,7 @@ import AdminServer
         let calls: [(HTTPRequest.Method, String)] =
             [
                 (.get, Paths.health), (.get, Paths.status), (.get, Paths.audit), (.get, Paths.openAPI),
+                (.get, Paths.events), (.post, Paths.redeliverEvents),
                 (.get, Paths.metrics), (.get, Paths.merchants), (.post, Paths.merchants), (.get, Paths.keys),
                 (.get, Paths.merchant(merchant)), (.get, Paths.keys(of: merchant)),
                 (.post, Paths.keyImport(to: merchant)), (.post, Paths.certificates(of: merchant)),

@@ -48,12 +48,12 @@ struct TestServer: Sendable {
         if overStaleSocket {
             close(try UnixListener.listen(path: test.socket, mode: 0o600, backlog: 1).descriptor)
         }
+        let operations = MerchantOperations(
+            repository: test.repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
+            clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker)
+        test.repository.setEventObserver(operations.bell)
         let server = AdminServer(
-            socketPath: test.socket, socketMode: mode,
-            operations: MerchantOperations(
-                repository: test.repository, custodian: FakeCustodian(clock: clock),
-                claims: MemoryClaimLedger(), clock: clock, environment: .sandbox, gateway: gateway,
-                domainChecker: domainChecker), policy: policy,
+            socketPath: test.socket, socketMode: mode, operations: operations, policy: policy,
             health: { HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the clock jumped"]) },
             version: "1.2.3", startedAt: clock.now, openAPI: openAPI, logger: test.log.logger)
         let group = ServiceGroup(

@@ -86,6 +86,9 @@ final class FakeTransaction: MerchantTransaction {
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] { throw FakeStore.NotNeeded() }
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
     func keyPairs(beginning text: String, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
+    func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        throw FakeStore.NotNeeded()
+    }
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? { throw FakeStore.NotNeeded() }
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? { throw FakeStore.NotNeeded() }
     func keyPairsToDestroy(at moment: Timestamp, limit: Int) throws -> [PublicKeyHash] { throw FakeStore.NotNeeded() }

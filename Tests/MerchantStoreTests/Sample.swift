@@ -68,6 +68,15 @@ enum Sample {
             storedAt: moment)
     }
 
+    static func event(
+        _ kind: Event.Kind = .belowTarget, _ severity: Event.Severity = .notice, merchant: MerchantIdentifier? = nil,
+        at moment: Timestamp = moment
+    ) -> Event {
+        Event(
+            kind, severity, at: moment, merchant: merchant, key: hash(1), rollId: "roll-1",
+            detail: "1 of 2 active key pairs")
+    }
+
     static func entry(_ deed: AuditEntry.Deed, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil)
         -> AuditEntry
     {

@@ -5,8 +5,11 @@ import Vocabulary
 /// The store as a value in memory: each write works on a copy, which becomes the state if it does not throw.
 package final class MemoryRepository: MerchantRepository {
     private let state = Mutex(MemoryState())
+    private let eventObserver = Mutex<(any EventObserver)?>(nil)
 
     package init() {}
+
+    package func setEventObserver(_ observer: any EventObserver) { eventObserver.withLock { $0 = observer } }
 
     package func read<Result: Sendable>(
         _ body: @Sendable (any MerchantReading) throws -> Result
@@ -19,12 +22,14 @@ package final class MemoryRepository: MerchantRepository {
     package func write<Result: Sendable>(
         _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
     ) async throws -> Result {
-        try state.withLock { state in
+        let (result, changedEvents) = try state.withLock { state in
             let transaction = MemoryTransaction(state)
             let result = try body(transaction)
-            state = transaction.state
-            return result
+            defer { state = transaction.state }
+            return (result, transaction.state.events != state.events)
         }
+        if changedEvents { eventObserver.withLock { $0 }?.eventsChanged() }
+        return result
     }
 
     package func eraseRemovedBytes() async throws {}
@@ -46,6 +51,8 @@ struct MemoryState: Sendable {
     var facts: [String: String] = [:]
     var verifiedBackup: Timestamp?
     var apple = MemoryRegistrations()
+    var events: [StoredEvent] = []
+    var webhooks: [WebhookState] = []
 }
 
 final class MemoryTransaction: MerchantTransaction {
@@ -83,6 +90,11 @@ final class MemoryTransaction: MerchantTransaction {
                 let hash = $0.publicKeyHash
                 return [hash.base64, hash.base64URL, hash.hex].contains { $0.hasPrefix(text) }
             }.prefix(limit))
+    }
+
+    func keyPairs(in keyState: KeyState, after cursor: PublicKeyHash?, limit: Int) -> [KeyPair] {
+        let begin = cursor.flatMap { hash in state.rows.firstIndex { $0.keyPair.publicKeyHash == hash } } ?? -1
+        return Array(state.rows[(begin + 1)...].map(\.keyPair).filter { $0.state == keyState }.prefix(limit))
     }
 
     func certificates(of hash: PublicKeyHash) -> [StoredCertificate] { row(hash)?.certificates ?? [] }

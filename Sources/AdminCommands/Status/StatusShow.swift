@@ -82,18 +82,30 @@ extension StatusDocument {
             ("merchants without backup", backups.map { Cell("\($0.merchantsWithoutBackup)") }),
             ("audit head", auditHead.map { Cell("\($0.sequence):\($0.hash)") }),
         ])
-        guard !findings.isEmpty else { return [record] }
-        return [
-            record,
-            .table(
-                headings: ["SEVERITY", "CODE", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
-                rows: findings.map {
-                    [
-                        Cell(severity: $0.severity), Cell($0.code), Cell($0.merchantIdentifier), Cell($0.publicKeyHash),
-                        Cell($0.detail),
-                    ]
-                }),
-        ]
+        return [record] + (webhooks.isEmpty ? [] : [webhookTable]) + (findings.isEmpty ? [] : [findingTable])
+    }
+
+    private var findingTable: Block {
+        .table(
+            headings: ["SEVERITY", "CODE", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
+            rows: findings.map {
+                [
+                    Cell(severity: $0.severity), Cell($0.code), Cell($0.merchantIdentifier), Cell($0.publicKeyHash),
+                    Cell($0.detail),
+                ]
+            })
+    }
+
+    private var webhookTable: Block {
+        .table(
+            headings: ["WEBHOOK", "UNDELIVERED", "OLDEST (UTC)", "PARKED", "LAST DELIVERED (UTC)", "LAST FAILURE"],
+            rows: webhooks.map {
+                [
+                    Cell($0.name), Cell("\($0.undelivered)"), Cell(time: $0.oldestUndelivered),
+                    Cell("\($0.parked)", $0.parked > 0 ? .warning : .plain), Cell(time: $0.lastDelivered),
+                    Cell($0.lastFailure),
+                ]
+            })
     }
 
     /// As a key pair goes through its states; one this program does not know comes last.
