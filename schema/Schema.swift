@@ -2,7 +2,8 @@
 package enum Schema {
     /// Every migration of the database, oldest first; the first one leads to version 1. Once shipped, none is edited.
     package static let migrations: [(name: String, sql: String)] = [
-        ("v0001_foundation", String(decoding: PackageResources.v0001_foundation_sql, as: UTF8.self))
+        ("v0001_foundation", String(decoding: PackageResources.v0001_foundation_sql, as: UTF8.self)),
+        ("v0004_rolls", String(decoding: PackageResources.v0004_rolls_sql, as: UTF8.self)),
     ]
 
     /// The contract of the HTTP interface, as served at `/v1/openapi.yaml`.

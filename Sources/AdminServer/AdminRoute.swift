@@ -22,6 +22,8 @@ package struct AdminRoute: Sendable {
         case merchant(@Sendable (AdminHandlers, AdminCall, MerchantIdentifier) async throws -> Answer)
         /// The merchant whose key pair is in the path.
         case key(@Sendable (AdminHandlers, AdminCall, PublicKeyHash) async throws -> Answer)
+        /// The merchant whose roll is in the path.
+        case roll(@Sendable (AdminHandlers, AdminCall, Int) async throws -> Answer)
     }
 
     package let method: HTTPRequest.Method
@@ -98,6 +100,19 @@ extension AdminRoute {
         writes(
             .post, "/v1/keys/{publicKeyHash}/destroy", deed: "key destruction ordered", effect: .destroys,
             .key { try await $0.destroy($1, $2) }),
+
+        writes(
+            .post, "/v1/merchants/{merchantIdentifier}/rolls", deed: "roll started",
+            .merchant { try await $0.startRoll($1, of: $2) }),
+        reads(
+            "/v1/rolls", query: ["merchant", "state", "limit", "cursor"], .judgedInside { try await $0.rolls($1) }),
+        reads("/v1/rolls/{rollId}", .roll { try await $0.roll($1, $2) }),
+        writes(
+            .post, "/v1/rolls/{rollId}/finish", deed: "roll finished", effect: .destroys,
+            .roll { try await $0.finishRoll($1, $2) }),
+        writes(
+            .post, "/v1/rolls/{rollId}/abandon", deed: "roll abandoned", effect: .destroys,
+            .roll { try await $0.abandonRoll($1, $2) }),
 
         reads("/v1/status", .everyMerchant { handlers, _ in try await handlers.status() }),
         reads(

@@ -33,7 +33,7 @@ package enum Daemon {
         store.setObservers([custody, answers])
         let operations = MerchantOperations(
             repository: store, custodian: custody, clock: clock, environment: settings.environment,
-            tokenRoots: try tokenRoots(settings))
+            tokenRoots: try tokenRoots(settings), rolls: settings.rolls)
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         try await operations.recordStart(as: ourselves, version: Program.version, policy: settings.policy)
 
@@ -53,9 +53,15 @@ package enum Daemon {
         let sweep = DestructionSweep(
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
+        let observedUse = UseKeeping(operations: operations, caller: ourselves, logger: logger)
+        let schedule = RollSchedule(operations: operations, caller: ourselves, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: sweep), .init(service: decryptorServer), .init(service: adminServer)],
+                // Ended last to first: what the servers' last requests left is stored after them.
+                services: [
+                    .init(service: observedUse), .init(service: sweep), .init(service: schedule),
+                    .init(service: decryptorServer), .init(service: adminServer),
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         logger.info(
             "merchantkeyd starts",

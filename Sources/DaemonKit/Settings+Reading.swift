@@ -39,7 +39,41 @@ extension Settings {
             masterKeyFile: reader.string(forKey: "master-key.file", default: "\(directory)/master.key"),
             adminSocket: try socket(reader, "admin", in: directory, mode: mode),
             decryptorSocket: try socket(reader, "decryptor", in: directory, mode: mode),
-            logLevel: try choice(reader, "log.level", default: .info))
+            logLevel: try choice(reader, "log.level", default: .info), rolls: try rolls(reader))
+    }
+
+    private static func rolls(_ reader: ConfigReader) throws -> RollPolicy {
+        var policy = RollPolicy()
+        policy.renewBefore = try duration(reader, "roll.renew-before", 1...730, default: policy.renewBefore)
+        policy.jitter = try duration(reader, "roll.renewal-jitter", 0...365, default: policy.jitter)
+        policy.quietPeriod = try duration(reader, "roll.quiet-period", 0...365, default: policy.quietPeriod)
+        policy.promotesOnProof = try flag(reader, "roll.promote-on-proof", default: policy.promotesOnProof)
+        policy.finishesWhenQuiet = try flag(reader, "roll.finish-when-quiet", default: policy.finishesWhenQuiet)
+        return policy
+    }
+
+    /// - Parameter days: the fewest and the most that are taken.
+    private static func duration(
+        _ reader: ConfigReader, _ name: String, _ days: ClosedRange<Int>, default fallback: Duration
+    ) throws -> Duration {
+        guard let text = reader.string(forKey: ConfigKey(name)) else { return fallback }
+        let units: [Character: Int] = ["d": 86_400, "h": 3_600, "m": 60, "s": 1]
+        guard let unit = text.last.flatMap({ units[$0] }), text.dropLast().allSatisfy(\.isNumber), text.utf8.count <= 10,
+            let count = Int(text.dropLast()), (days.lowerBound * 86_400...days.upperBound * 86_400).contains(count * unit)
+        else {
+            throw SettingsError(
+                "'\(name)' is '\(text)', expected a number and d, h, m or s, \(days.lowerBound)d to \(days.upperBound)d")
+        }
+        return .seconds(count * unit)
+    }
+
+    private static func flag(_ reader: ConfigReader, _ name: String, default fallback: Bool) throws -> Bool {
+        switch reader.string(forKey: ConfigKey(name)) {
+        case nil: return fallback
+        case "true": return true
+        case "false": return false
+        case .some(let text): throw SettingsError("'\(name)' is '\(text)', expected true or false")
+        }
     }
 
     private static func defaultStateDirectory(_ variables: [String: String]) throws -> String {

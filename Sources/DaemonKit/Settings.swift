@@ -17,6 +17,7 @@ package struct Settings: Sendable {
     package var adminSocket: SocketSettings
     package var decryptorSocket: SocketSettings
     package var logLevel: Logger.Level
+    package var rolls: RollPolicy
 
     /// Where a socket is and who may connect to it.
     package struct SocketSettings: Sendable, Hashable {

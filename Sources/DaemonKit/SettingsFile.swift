@@ -78,6 +78,8 @@ enum SettingNames {
     static let texts = [
         "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
         "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
+        "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
+        "roll.finish-when-quiet",
     ]
     static let lists = ["trust.token-roots", "trust.certificate-issuers"]
     static let callerTexts = ["uid", "gid"]

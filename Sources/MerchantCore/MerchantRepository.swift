@@ -1,7 +1,7 @@
 package import Vocabulary
 
 /// What can be asked of the store. One value sees one moment of the database.
-package protocol MerchantReading {
+package protocol MerchantReading: RollReading {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant?
     /// Merchants that were not removed, by identifier, those after `cursor`.
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant]
@@ -30,7 +30,7 @@ package protocol MerchantReading {
 }
 
 /// What can be changed. Everything done through one value commits together or not at all.
-package protocol MerchantTransaction: MerchantReading {
+package protocol MerchantTransaction: MerchantReading, RollChanging {
     func insert(_ merchant: Merchant) throws
     func update(_ merchant: Merchant) throws
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws
@@ -41,6 +41,7 @@ package protocol MerchantTransaction: MerchantReading {
     /// Removes the sealed bytes; the state is to become `destroyed` in the same transaction.
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws
     func append(_ entry: AuditEntry) throws
+    func append(_ event: Event) throws
     /// What an earlier request of the same caller with the same key led to; nil for a new one.
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome?
     func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at moment: Timestamp) throws

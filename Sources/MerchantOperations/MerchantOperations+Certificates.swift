@@ -36,6 +36,11 @@ extension MerchantOperations {
                     .certificateStored, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
                     before: keyPair.state.rawValue, after: after.state.rawValue,
                     reason: "serial \(stored.serialNumber), ends \(stored.notAfter)"))
+            try transaction.append(
+                Event(
+                    .certificateStored, .notice, at: now, merchant: keyPair.merchantIdentifier,
+                    key: keyPair.publicKeyHash,
+                    detail: "a certificate was stored that ends at \(stored.notAfter); the key is \(after.state.rawValue)"))
             return try transaction.view(after, at: now)
         }
     }

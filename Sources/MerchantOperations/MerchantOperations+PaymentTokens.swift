@@ -84,6 +84,7 @@ extension MerchantOperations {
                 .tokenDecryptedForAnyMerchant, merchant: merchant, key: hash,
                 reason: "transactionId \(token.transactionId.hex)", for: request)
         }
+        if isVerified { uses.recordProven(hash, at: clock.now) }
         return DecryptedToken(plaintext: plaintext, checks: checks, merchantIdentifier: merchant, publicKeyHash: hash)
     }
 

@@ -10,18 +10,22 @@ package struct MerchantOperations: Sendable {
     package let custodian: any KeyCustodian
     package let clock: any WallClock
     package let environment: Environment
+    package let rolls: RollPolicy
+    /// What decryptors' requests leave behind, until it is stored.
+    package let uses = KeyUses()
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
 
     /// - Parameter tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, clock: any WallClock,
-        environment: Environment, tokenRoots: [TrustRoot]? = nil
+        environment: Environment, tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy()
     ) {
         self.repository = repository
         self.custodian = custodian
         self.clock = clock
         self.environment = environment
+        self.rolls = rolls
         verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
     }
 }
@@ -86,6 +90,8 @@ package struct KeyView: Sendable {
     package let certificateSigningRequest: [UInt8]?
     /// The certificate that answers, judged at the time of reading.
     package let answering: StoredCertificate?
+    /// nil where nothing was seen of it.
+    package let use: KeyUse?
 }
 
 /// A merchant with the number of its active payment processing key pairs.
@@ -116,7 +122,7 @@ extension MerchantReading {
         return KeyView(
             keyPair: keyPair, certificates: certificates,
             certificateSigningRequest: withCSR ? try certificateSigningRequest(of: keyPair.publicKeyHash) : nil,
-            answering: certificates.answering(at: now))
+            answering: certificates.answering(at: now), use: try keyUse(of: keyPair.publicKeyHash))
     }
 
     func view(_ merchant: Merchant) throws -> MerchantView {

@@ -8,6 +8,7 @@ package enum Paths {
     package static let openAPI = "/v1/openapi.yaml"
     package static let metrics = "/metrics"
     package static let merchants = "/v1/merchants"
+    package static let rolls = "/v1/rolls"
     /// Search by the beginning of a publicKeyHash: `?beginning=`.
     package static let keys = "/v1/keys"
     package static let verifyToken = "/v1/payment-tokens/verify"
@@ -19,6 +20,8 @@ package enum Paths {
     package static func certificates(of merchant: MerchantIdentifier) -> String {
         "\(Self.merchant(merchant))/certificates"
     }
+    package static func rolls(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/rolls" }
+    package static func roll(_ rollId: String) -> String { "\(rolls)/\(rollId)" }
     package static func key(_ hash: PublicKeyHash) -> String { "\(keys)/\(hash.base64URL)" }
     package static func csr(of hash: PublicKeyHash) -> String { "\(key(hash))/csr" }
     package static func symmetricKey(of hash: PublicKeyHash) -> String { "\(key(hash))/symmetric-key" }

@@ -19,6 +19,30 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         }
     }
 
+    /// How many active key pairs' certificates end in the week that begins then.
+    package struct Week: Codable, Hashable, Sendable {
+        package let begins: String
+        package let ending: Int
+
+        package init(begins: String, ending: Int) {
+            self.begins = begins
+            self.ending = ending
+        }
+    }
+
+    /// A revoked key pair whose private key is to be destroyed; until then restore takes it back.
+    package struct Destruction: Codable, Hashable, Sendable {
+        package let publicKeyHash: String
+        package let merchantIdentifier: String
+        package let destroyAfter: String
+
+        package init(publicKeyHash: String, merchantIdentifier: String, destroyAfter: String) {
+            self.publicKeyHash = publicKeyHash
+            self.merchantIdentifier = merchantIdentifier
+            self.destroyAfter = destroyAfter
+        }
+    }
+
     package let version: String
     package let environment: String
     package let time: String
@@ -29,12 +53,23 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let keyPairs: [String: Int]
     package let certificates: Int
     package let auditRecords: Int
+    /// By state; every state is there.
+    package let rolls: [String: Int]
+    /// The open ones that wait longest, at most 10.
+    package let longestWaitingRolls: [RollDocument]
+    /// From now on, 13 weeks.
+    package let endingByWeek: [Week]
+    package let awaitingDestruction: Int
+    /// Soonest first, at most 10.
+    package let destructions: [Destruction]
     /// Worst first, at most 100.
     package let findings: [Finding]
 
     package init(
         version: String, environment: String, time: String, startedAt: String, merchants: Int,
-        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int, findings: [Finding]
+        merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int, findings: [Finding],
+        rolls: [String: Int] = [:], longestWaitingRolls: [RollDocument] = [], endingByWeek: [Week] = [],
+        awaitingDestruction: Int = 0, destructions: [Destruction] = []
     ) {
         self.version = version
         self.environment = environment
@@ -46,6 +81,11 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         self.certificates = certificates
         self.auditRecords = auditRecords
         self.findings = findings
+        self.rolls = rolls
+        self.longestWaitingRolls = longestWaitingRolls
+        self.endingByWeek = endingByWeek
+        self.awaitingDestruction = awaitingDestruction
+        self.destructions = destructions
     }
 }
 

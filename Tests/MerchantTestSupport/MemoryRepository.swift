@@ -28,6 +28,9 @@ package final class MemoryRepository: MerchantRepository {
     }
 
     package func eraseRemovedBytes() async throws {}
+
+    /// Every event, oldest first.
+    package var events: [Event] { state.withLock { $0.events } }
 }
 
 struct MemoryState: Sendable {
@@ -44,9 +47,15 @@ struct MemoryState: Sendable {
     var audit: [AuditRecord] = []
     var outcomes: [IdempotencyKey: IdempotentOutcome] = [:]
     var facts: [String: String] = [:]
+    var events: [Event] = []
+    var rolls: [Roll] = []
+    var uses: [PublicKeyHash: KeyUse] = [:]
+    /// When the schedule looks at a key pair next; absent: at once.
+    var watches: [PublicKeyHash: Timestamp?] = [:]
+    var warnings: [String: Timestamp] = [:]
 }
 
-private final class MemoryTransaction: MerchantTransaction {
+final class MemoryTransaction: MerchantTransaction {
     var state: MemoryState
 
     init(_ state: MemoryState) { self.state = state }
@@ -146,12 +155,16 @@ private final class MemoryTransaction: MerchantTransaction {
         state.rows.append(.init(keyPair: keyPair, new: new, sealed: new.sealedPrivateKey))
     }
 
-    func update(_ keyPair: KeyPair) { change(keyPair.publicKeyHash) { $0.keyPair = keyPair } }
+    func update(_ keyPair: KeyPair) {
+        if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state { state.watches[keyPair.publicKeyHash] = nil }
+        change(keyPair.publicKeyHash) { $0.keyPair = keyPair }
+    }
 
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) -> Bool {
         guard !certificates(of: hash).contains(where: { $0.fingerprint == certificate.fingerprint }) else {
             return false
         }
+        state.watches[hash] = nil
         change(hash) { $0.certificates.append(certificate) }
         return true
     }

@@ -16,12 +16,21 @@ struct MerchantAdd: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many active key pairs it is meant to have; 2 unless said.", valueName: "n"))
     var target: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Make key pairs until there are as many as the target says, and write the CSRs still to be signed there.",
+            valueName: "directory"))
+    var csrDirectory: String?
+
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdmin { admin in
             let answer = try await admin.addMerchant(
-                AddMerchantRequest(merchantIdentifier: id.rawValue, name: name, targetActiveKeyPairs: target))
+                AddMerchantRequest(
+                    merchantIdentifier: id.rawValue, name: name, targetActiveKeyPairs: target,
+                    generateKeyPairs: csrDirectory == nil ? nil : true))
+            if let csrDirectory { try await CSRDirectory(csrDirectory).writePending(of: id, admin, global.printer) }
             try global.printer.show(answer.json) { answer.document.blocks }
         }
     }

@@ -57,10 +57,46 @@ extension StatusDocument {
             ("key pairs", Cell(keyPairsInOrder)),
             ("certificates", Cell("\(certificates)")),
             ("audit records", Cell("\(auditRecords)")),
+            ("rolls", Cell(rollsInOrder)),
+            ("awaiting destruction", awaitingDestruction > 0 ? Cell("\(awaitingDestruction)") : nil),
         ])
-        guard !findings.isEmpty else { return [record] }
+        return [record] + timeline + waitingRolls + waitingDestructions + findingTable
+    }
+
+    /// One line a week in which something ends.
+    private var timeline: [Block] {
+        let weeks = endingByWeek.filter { $0.ending > 0 }
+        guard let most = weeks.map(\.ending).max() else { return [] }
         return [
-            record,
+            .table(
+                headings: ["WEEK FROM (UTC)", "CERTIFICATES END", ""],
+                rows: weeks.map { week in
+                    [
+                        Cell(String(week.begins.prefix(10))), Cell("\(week.ending)"),
+                        Cell(String(repeating: "#", count: max(1, week.ending * 40 / most))),
+                    ]
+                })
+        ]
+    }
+
+    private var waitingRolls: [Block] {
+        longestWaitingRolls.isEmpty ? [] : [RollDocument.table(longestWaitingRolls)]
+    }
+
+    private var waitingDestructions: [Block] {
+        guard !destructions.isEmpty else { return [] }
+        return [
+            .table(
+                headings: ["TO BE DESTROYED (UTC)", "PUBLIC KEY HASH", "MERCHANT"],
+                rows: destructions.map {
+                    [Cell(time: $0.destroyAfter), Cell($0.publicKeyHash), Cell($0.merchantIdentifier)]
+                })
+        ]
+    }
+
+    private var findingTable: [Block] {
+        guard !findings.isEmpty else { return [] }
+        return [
             .table(
                 headings: ["SEVERITY", "CODE", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
                 rows: findings.map {
@@ -70,6 +106,13 @@ extension StatusDocument {
                     ]
                 }),
         ]
+    }
+
+    /// As a roll goes through its states; those that ended are history.
+    private var rollsInOrder: String {
+        ["started", "certificateStored", "promoted", "quiet"].compactMap { state in
+            rolls[state].map { "\($0) \(state)" }
+        }.joined(separator: ", ")
     }
 
     /// As a key pair goes through its states; one this program does not know comes last.
