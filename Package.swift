@@ -149,6 +149,12 @@ let testTargets: [Target] = [
             "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    tests(
+        "RollTests",
+        [
+            "MerchantTestSupport", "MerchantStore", "MerchantOperations", "MerchantCore", "Vocabulary", "Secrets",
+            .crypto,
+        ]),
     tests("EndToEndTests", [], resources: [.copy("Scripts")]),
     tests("ArchitectureTests", []),
 ]

@@ -49,7 +49,7 @@ extension StoreReading {
         try every(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_waiting
-            WHERE ended_at IS NULL ORDER BY since, id LIMIT ?
+            WHERE ended_at IS NULL AND since >= 0 ORDER BY since, id LIMIT ?
             """, [max(0, limit)], RollRow.roll)
     }
 
@@ -93,7 +93,7 @@ extension StoreReading {
         try every(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_without_next_pair
-            WHERE step = 'finished' AND has_next_pair = 0 ORDER BY id LIMIT ?
+            WHERE step = 'finished' AND has_next_pair = 0 AND id > 0 ORDER BY id LIMIT ?
             """, [max(0, limit)], RollRow.roll)
     }
 }
@@ -168,7 +168,7 @@ extension StoreReading {
         try every(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_to_destroy
-            WHERE destroy_after IS NOT NULL ORDER BY destroy_after LIMIT ?
+            WHERE destroy_after >= 0 ORDER BY destroy_after LIMIT ?
             """, [max(0, limit)], KeyPairRow.keyPair)
     }
 

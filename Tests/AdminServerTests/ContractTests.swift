@@ -85,19 +85,22 @@ import Yams
             strings("ProblemCode", "enum")
                 == MerchantError.Code.allCases.map(\.rawValue) + ["methodNotAllowed", "requestTimeout"])
         #expect(strings("KeyState", "enum") == KeyState.allCases.map(\.rawValue))
+        #expect(strings("RollState", "enum") == RollState.allCases.map(\.rawValue))
         #expect(strings("KeyAlgorithm", "enum") == KeyAlgorithm.allCases.map(\.rawValue))
         #expect(strings("KeyPurpose", "enum") == KeyPurpose.allCases.map(\.rawValue))
     }
 
     @Test("each document's fields are its schema's, neither more nor fewer")
     func fields() throws {
+        let seen = KeyUseDocument.Observed(count: 1, first: "", last: "")
+        let use = KeyUseDocument(askedFor: seen, proven: seen)
         let certificate = CertificateDocument(
             fingerprint: "", serialNumber: "", subject: "", issuer: "", notBefore: "", notAfter: "",
             issuerVerified: true, storedAt: "", certificate: "")
         let key = KeyDocument(
             publicKeyHash: "", merchantIdentifier: "", algorithm: "", purpose: "", state: "", origin: "", createdAt: "",
             stateSince: "", notBefore: "", notAfter: "", revocationReason: "", destroyAfter: "", exportedAt: "",
-            certificates: [certificate], csr: "")
+            certificates: [certificate], csr: "", use: use)
         let merchant = MerchantDocument(
             merchantIdentifier: "", merchantIdentifierHash: "", name: "", targetActiveKeyPairs: 2, activeKeyPairs: 0,
             createdAt: "")
@@ -106,7 +109,19 @@ import Yams
         let caller = AuditRecordDocument.CallerDocument(uid: 0, gid: 0, pid: 0, program: "")
         let move = KeyMoveDocument.Move(publicKeyHash: "", from: "", to: "")
         let check = CheckDocument(check: "", outcome: "", finding: "")
+        let roll = RollDocument(
+            rollId: "", merchantIdentifier: "", algorithm: "", state: "", from: "", to: "", waitingFor: "", since: "",
+            next: "", quietAt: "", startedAt: "", endedAt: "", reason: "", dryRun: true, moves: [move], warnings: [])
         let documents: [(String, any Encodable)] = [
+            ("RollDocument", roll), ("RollPage", Page(items: [roll], nextCursor: "")), ("KeyUseDocument", use),
+            ("ObservedUse", seen), ("StartRollRequest", StartRollRequest(algorithm: "")),
+            ("FinishRollRequest", FinishRollRequest(now: true, reason: "", dryRun: true)),
+            ("AbandonRollRequest", AbandonRollRequest(reason: "", dryRun: true)),
+            ("EndingWeek", StatusDocument.Week(begins: "", ending: 1)),
+            (
+                "WaitingDestruction",
+                StatusDocument.Destruction(publicKeyHash: "", merchantIdentifier: "", destroyAfter: "")
+            ),
             ("MerchantDocument", merchant), ("KeyDocument", key), ("CertificateDocument", certificate),
             ("MerchantPage", Page(items: [merchant], nextCursor: "")), ("KeyPage", Page(items: [key], nextCursor: "")),
             ("KeyMoveDocument", KeyMoveDocument(dryRun: true, moves: [move], warnings: [], key: key)),
@@ -133,7 +148,7 @@ import Yams
             ),
             ("SymmetricKeyDocument", SymmetricKeyDocument(symmetricKey: "")),
             ("VerificationDocument", VerificationDocument(verified: true, checks: [check])),
-            ("AddMerchantRequest", AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2)),
+            ("AddMerchantRequest", AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2, generateKeyPairs: true)),
             ("ChangeMerchantRequest", ChangeMerchantRequest(name: "", targetActiveKeyPairs: 2)),
             ("GenerateKeyRequest", GenerateKeyRequest(algorithm: "", purpose: "")),
             (
@@ -204,7 +219,11 @@ import Yams
                 ("KeyPage", "GET", "/v1/merchants/\(stock.merchant)/keys", nil),
                 ("KeyPage", "GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
                 ("KeyMoveDocument", "POST", "\(key)/promote", nil),
+                ("RollDocument", "POST", "/v1/merchants/\(stock.merchant)/rolls", #"{"algorithm": "EC_v1"}"#),
+                ("RollPage", "GET", "/v1/rolls?state=open", nil), ("RollDocument", "GET", "/v1/rolls/1", nil),
                 ("StatusDocument", "GET", "/v1/status", nil),
+                ("RollDocument", "POST", "/v1/rolls/1/abandon", nil),
+                ("Problem", "POST", "/v1/rolls/1/finish", nil), ("Problem", "GET", "/v1/rolls/none", nil),
                 ("KeyMoveDocument", "POST", "\(key)/revoke", #"{"reason": "compromised"}"#),
                 ("KeyMoveDocument", "POST", "\(key)/destroy", nil),
                 ("KeyDocument", "GET", key, nil),

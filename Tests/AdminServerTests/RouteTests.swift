@@ -26,6 +26,11 @@ import AdminServer
         POST /v1/keys/{publicKeyHash}/revoke administer destroys
         POST /v1/keys/{publicKeyHash}/restore administer writes
         POST /v1/keys/{publicKeyHash}/destroy administer destroys
+        POST /v1/merchants/{merchantIdentifier}/rolls administer writes
+        GET /v1/rolls read reads
+        GET /v1/rolls/{rollId} read reads
+        POST /v1/rolls/{rollId}/finish administer destroys
+        POST /v1/rolls/{rollId}/abandon administer destroys
         GET /v1/status read reads
         GET /v1/audit read reads
         GET /metrics read reads
@@ -60,7 +65,8 @@ import AdminServer
                 (.get, Paths.metrics), (.get, Paths.merchants), (.post, Paths.merchants), (.get, Paths.keys),
                 (.get, Paths.merchant(merchant)), (.get, Paths.keys(of: merchant)),
                 (.post, Paths.keyImport(to: merchant)), (.post, Paths.certificates(of: merchant)),
-                (.get, Paths.key(hash)), (.get, Paths.csr(of: hash)),
+                (.get, Paths.key(hash)), (.get, Paths.csr(of: hash)), (.get, Paths.rolls), (.get, Paths.roll("1")),
+                (.post, Paths.rolls(of: merchant)), (.post, "\(Paths.roll("1"))/finish"),
             ] + Paths.KeyVerb.allCases.map { (.post, Paths.verb($0, hash)) }
         for (method, path) in calls {
             guard case .route = table.find(method, path[...]) else {
