@@ -60,8 +60,10 @@ let base: [Target] = [
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
-        resources: [.embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0004_rolls.sql"),
-            .embedInCode("openapi.yaml")]),
+        resources: [
+            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0004_rolls.sql"),
+            .embedInCode("openapi.yaml"),
+        ]),
     .systemLibrary(
         name: "CLibCrypto", path: "Sources/CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 ]

@@ -16,7 +16,8 @@ struct MerchantKeyCtl: NounCommand {
             """,
         version: Program.version,
         subcommands: [
-            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, RollNoun.self, TokenNoun.self, StatusShow.self, AuditNoun.self,
+            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, RollNoun.self, TokenNoun.self, StatusShow.self,
+            AuditNoun.self,
         ])
 
     // Declared here too, so that both stand before the noun as well as after the verb.

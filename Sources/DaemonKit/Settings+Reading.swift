@@ -58,11 +58,14 @@ extension Settings {
     ) throws -> Duration {
         guard let text = reader.string(forKey: ConfigKey(name)) else { return fallback }
         let units: [Character: Int] = ["d": 86_400, "h": 3_600, "m": 60, "s": 1]
-        guard let unit = text.last.flatMap({ units[$0] }), text.dropLast().allSatisfy(\.isNumber), text.utf8.count <= 10,
-            let count = Int(text.dropLast()), (days.lowerBound * 86_400...days.upperBound * 86_400).contains(count * unit)
+        guard let unit = text.last.flatMap({ units[$0] }), text.dropLast().allSatisfy(\.isNumber),
+            text.utf8.count <= 10,
+            let count = Int(text.dropLast()),
+            (days.lowerBound * 86_400...days.upperBound * 86_400).contains(count * unit)
         else {
             throw SettingsError(
-                "'\(name)' is '\(text)', expected a number and d, h, m or s, \(days.lowerBound)d to \(days.upperBound)d")
+                "'\(name)' is '\(text)', expected a number and d, h, m or s, \(days.lowerBound)d to \(days.upperBound)d"
+            )
         }
         return .seconds(count * unit)
     }

@@ -40,7 +40,8 @@ extension MerchantOperations {
                 Event(
                     .certificateStored, .notice, at: now, merchant: keyPair.merchantIdentifier,
                     key: keyPair.publicKeyHash,
-                    detail: "a certificate was stored that ends at \(stored.notAfter); the key is \(after.state.rawValue)"))
+                    detail:
+                        "a certificate was stored that ends at \(stored.notAfter); the key is \(after.state.rawValue)"))
             return try transaction.view(after, at: now)
         }
     }

@@ -23,7 +23,8 @@ extension MerchantOperations {
     /// Says that Apple now encrypts to this key pair: the former current one becomes `retiring`.
     package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyMoves {
         try await move(dryRun: dryRun, for: request) { transaction, now in
-            try Self.promotion(of: try transaction.existingKeyPair(hash), reason: nil, at: now, for: request, in: transaction)
+            try Self.promotion(
+                of: try transaction.existingKeyPair(hash), reason: nil, at: now, for: request, in: transaction)
         }
     }
 
@@ -131,7 +132,8 @@ extension MerchantOperations {
             events.append(
                 Event(
                     .belowTarget, remaining == 0 ? .critical : .notice, at: now,
-                    merchant: keyPair.merchantIdentifier, detail: "\(remaining) of \(target) active key pairs are left"))
+                    merchant: keyPair.merchantIdentifier, detail: "\(remaining) of \(target) active key pairs are left")
+            )
         }
         return events
     }

@@ -148,7 +148,10 @@ import Yams
             ),
             ("SymmetricKeyDocument", SymmetricKeyDocument(symmetricKey: "")),
             ("VerificationDocument", VerificationDocument(verified: true, checks: [check])),
-            ("AddMerchantRequest", AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2, generateKeyPairs: true)),
+            (
+                "AddMerchantRequest",
+                AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2, generateKeyPairs: true)
+            ),
             ("ChangeMerchantRequest", ChangeMerchantRequest(name: "", targetActiveKeyPairs: 2)),
             ("GenerateKeyRequest", GenerateKeyRequest(algorithm: "", purpose: "")),
             (

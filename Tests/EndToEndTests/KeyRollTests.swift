@@ -57,7 +57,9 @@ import Testing
         Issue.record("the roll is not \(state): \(try roll())")
     }
 
-    @Test func `two commands roll a merchant without one failure, though the daemon is killed between any two steps`() throws {
+    @Test func `two commands roll a merchant without one failure, though the daemon is killed between any two steps`()
+        throws
+    {
         let first = try installation.certifiedKey(Self.merchant, "first")
         #expect(try installation.ctl("key", "promote", first).status == 0)
         // Certificates are told apart by the second they begin in.
@@ -97,6 +99,44 @@ import Testing
         #expect(try decrypt("first").error.contains("revoked"))
         let keys = try installation.ctl("key", "list", Self.merchant).output
         #expect(keys.contains("pending"), "the pair to roll to next: \(keys)")
+    }
+
+    @Test func `many merchants are imported, certified and rolled at once, and a second run changes nothing`() throws {
+        let names = (0..<12).map { "merchant.com.example.many\($0)" }
+        let csv = try installation.write(
+            "merchantIdentifier,name,targetActiveKeyPairs\n"
+                + names.map { "\($0),\"Shop, \"\"\($0.suffix(2))\"\"\",1\n" }.joined(), "many.csv")
+        let (out, certificates) = (installation.path("many-csr"), installation.path("many-cer"))
+        try FileManager.default.createDirectory(atPath: certificates, withIntermediateDirectories: false)
+        for _ in 0..<2 {
+            let imported = try installation.ctl("merchant", "import", csv, "--generate-key-pairs")
+            #expect(imported.status == 0 && imported.error.contains("12 of 12 done"), "\(imported.error)")
+            #expect(try installation.ctl("key", "csr", "--all-pending", "--out", out).status == 0)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: out).count == 12)
+        }
+        for file in try FileManager.default.contentsOfDirectory(atPath: out) {
+            let merchant = String(try #require(file.split(separator: "-").first))
+            try installation.apple(
+                "issue", "--csr", "\(out)/\(file)", "--merchant", merchant, "--out", "\(certificates)/\(file).cer")
+        }
+        for _ in 0..<2 {
+            let uploaded = try installation.ctl("certificate", "upload", certificates)
+            #expect(uploaded.status == 0 && uploaded.output.contains("standby"), "\(uploaded.output) \(uploaded.error)")
+        }
+        _ = try installation.write("nonsense", "many-cer/bad.cer")
+        let refused = try installation.ctl("certificate", "upload", certificates)
+        #expect(refused.status == 1 && refused.error.contains("12 of 13 done, 1 refused"), "\(refused.error)")
+        for name in names {
+            let key = try #require((try installation.ctlJSON("key", "list", name)["items"] as? [[String: Any]])?.first)
+            let hash = try #require(key["publicKeyHash"] as? String)
+            #expect(try installation.ctl("key", "promote", hash).status == 0)
+        }
+        #expect(try installation.ctl("roll", "start", "--ending-within", "1d").status == 0)
+        #expect((try installation.ctlJSON("roll", "status")["items"] as? [Any])?.count == 0)
+        for _ in 0..<2 {
+            #expect(try installation.ctl("roll", "start", "--ending-within", "900d").status == 0)
+            #expect((try installation.ctlJSON("roll", "status")["items"] as? [Any])?.count == 12)
+        }
     }
 
     @Test func `onboarding makes as many CSRs as the target says, and repeating it makes none`() throws {

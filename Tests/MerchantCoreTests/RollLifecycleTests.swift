@@ -10,7 +10,8 @@ import Vocabulary
     static let old = PublicKeyHash(of: [1])
     static let new = PublicKeyHash(of: [2])
 
-    static func keyPair(_ hash: PublicKeyHash, _ state: KeyState, daysAgo: Int = 20, exported: Bool = false) -> KeyPair {
+    static func keyPair(_ hash: PublicKeyHash, _ state: KeyState, daysAgo: Int = 20, exported: Bool = false) -> KeyPair
+    {
         KeyPair(
             publicKeyHash: hash, merchantIdentifier: merchant, algorithm: .ecV1, purpose: .paymentProcessing,
             origin: .generated, state: state, createdAt: now.adding(day * -100),
@@ -110,9 +111,10 @@ import Vocabulary
 
     @Test func `each threshold comes once, the most urgent where several were missed`() {
         func due(_ days: Int) -> Int? { EndWarning.due(ends: Self.now.adding(Self.day * days), at: Self.now) }
-        #expect([61, 60, 59, 31, 30, 16, 15, 8, 7, 2, 1, 0, -1, -900].map(due) == [
-            nil, 60, 60, 60, 30, 30, 15, 15, 7, 7, 1, 0, 0, 0,
-        ])
+        #expect(
+            [61, 60, 59, 31, 30, 16, 15, 8, 7, 2, 1, 0, -1, -900].map(due) == [
+                nil, 60, 60, 60, 30, 30, 15, 15, 7, 7, 1, 0, 0, 0,
+            ])
         let ends = Self.now.adding(Self.day * 61)
         var moments: [Int64] = []
         var moment = Self.now

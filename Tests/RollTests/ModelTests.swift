@@ -53,7 +53,9 @@ import Vocabulary
     static func act(_ real: RealStore, _ generator: inout SeededGenerator) async -> (String, (any Error)?) {
         let merchant = merchants[Int.random(in: 0..<merchants.count, using: &generator)]
         let keys = (try? real.store.readNow { try $0.keyPairs(of: merchant) }) ?? []
-        let rolls = (try? real.store.readNow { try $0.rolls(RollFilter(merchant: merchant, step: nil), before: nil, limit: 3) }) ?? []
+        let rolls =
+            (try? real.store.readNow { try $0.rolls(RollFilter(merchant: merchant, step: nil), before: nil, limit: 3) })
+            ?? []
         let request = RealStore.request
         let operations = real.operations
         func any(_ states: [KeyState]) -> PublicKeyHash {
@@ -75,7 +77,8 @@ import Vocabulary
                 return ("promote", nil)
             case 5:
                 let reason = Bool.random(using: &generator) ? "compromised" : "model"
-                _ = try await operations.revoke(any([.pending, .standby, .current, .retiring]), reason: reason, dryRun: false, for: request)
+                _ = try await operations.revoke(
+                    any([.pending, .standby, .current, .retiring]), reason: reason, dryRun: false, for: request)
                 return ("revoke", nil)
             case 6:
                 _ = try await operations.restore(any([.revoked]), dryRun: false, for: request)
@@ -84,7 +87,8 @@ import Vocabulary
                 _ = try await operations.destroy(any([.revoked]), after: .zero, dryRun: false, for: request)
                 return ("destroy", nil)
             case 8:
-                _ = try await operations.finishRoll(roll, hurries: Bool.random(using: &generator), reason: "model", dryRun: false, for: request)
+                _ = try await operations.finishRoll(
+                    roll, hurries: Bool.random(using: &generator), reason: "model", dryRun: false, for: request)
                 return ("finish", nil)
             case 9:
                 _ = try await operations.abandonRoll(roll, reason: nil, dryRun: false, for: request)
@@ -159,8 +163,12 @@ import Vocabulary
             limit: 1)
         #expect(listed.first?.number == roll.number, "roll \(roll.number) is \(standing.state)")
         guard roll.isOpen else { return }
-        #expect(RollLifecycle.ending(from: from?.state, to: to.state) == nil, "\(String(describing: from?.state)) \(to.state)")
-        #expect(roll.idleSince == from.flatMap { RollLifecycle.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) })
+        #expect(
+            RollLifecycle.ending(from: from?.state, to: to.state) == nil,
+            "\(String(describing: from?.state)) \(to.state)")
+        #expect(
+            roll.idleSince == from.flatMap { RollLifecycle.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) }
+        )
     }
 
     /// Each key pair's records lead from one state to the next, and the chain of all is unbroken.

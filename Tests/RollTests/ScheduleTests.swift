@@ -37,7 +37,9 @@ import Vocabulary
         }
     }
 
-    @Test func `a certificate's end is told of at each threshold, once, and the successor is prepared in time`() async throws {
+    @Test func `a certificate's end is told of at each threshold, once, and the successor is prepared in time`()
+        async throws
+    {
         let operations = operations()
         _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
         let hash = try await key(operations, days: 100, promoted: true)

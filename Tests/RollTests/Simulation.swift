@@ -63,7 +63,8 @@ final class Simulation {
 
     private func join(_ index: Int) async throws {
         let merchant = merchants[index].identifier
-        _ = try await real.operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
+        _ = try await real.operations.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
         let made = try await real.operations.prepareKeyPairs(of: merchant, algorithm: .ecV1, for: RealStore.request)
         let signsBoth = Bool.random(using: &generator)
         for keyPair in made.prefix(signsBoth ? 2 : 1) { try await real.certify(keyPair.publicKeyHash, of: merchant) }
@@ -107,7 +108,9 @@ final class Simulation {
             _ = try? real.operations.resolveNow(hash)
             note("junk")
         }
-        guard let hash = merchants[index].keyOfToken(at: now, &generator) else { return note("no certificate at Apple") }
+        guard let hash = merchants[index].keyOfToken(at: now, &generator) else {
+            return note("no certificate at Apple")
+        }
         do {
             _ = try real.operations.resolveNow(hash)
             real.operations.uses.recordProven(hash, at: now)

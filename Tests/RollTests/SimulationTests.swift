@@ -25,10 +25,14 @@ import Vocabulary
         try simulation.judgeDiligent()
         #expect(simulation.failures == [])
         let counts = simulation.counts
-        print("simulation of \(Self.merchants) merchants, seed \(Self.seed): \(counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))")
+        print(
+            "simulation of \(Self.merchants) merchants, seed \(Self.seed): \(counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
+        )
         print("digest \(try await simulation.digest())")
         // Otherwise nothing was shown.
-        for (what, least) in [("rolls finished", 1), ("rolls started", 1), ("thresholds", 3), ("tokens", 100), ("junk", 10)] {
+        for (what, least) in [
+            ("rolls finished", 1), ("rolls started", 1), ("thresholds", 3), ("tokens", 100), ("junk", 10),
+        ] {
             #expect(counts[what, default: 0] >= least * Self.merchants / 2, "\(what)")
         }
         #expect(counts["no certificate at Apple", default: 0] > 0, "somebody never did its part")

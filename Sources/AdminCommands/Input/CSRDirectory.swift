@@ -12,7 +12,10 @@ struct CSRDirectory {
 
     /// Writes the CSRs of the merchant's pending key pairs. One that is there already is left: the same key pair's CSR is the
     /// same, so an interrupted run goes on where it ended.
-    func writePending(of merchant: MerchantIdentifier, _ admin: AdminClient, _ printer: Printer) async throws {
+    ///
+    /// - Returns: the files written now.
+    func writePending(of merchant: MerchantIdentifier, _ admin: AdminClient) async throws -> [String] {
+        var written: [String] = []
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
             throw CommandFailure(.refused, "can't make the directory \(path): \(String(cString: strerror(errno)))")
         }
@@ -23,7 +26,8 @@ struct CSRDirectory {
             let file = "\(path)/\(merchant)-\(hash.hex.prefix(8)).csr"
             guard access(file, F_OK) != 0 else { continue }
             try OutputFile(file, overwrites: false).write(try await admin.csr(of: hash, as: .pem))
-            printer.remark("wrote \(file)")
+            written.append(file)
         }
+        return written
     }
 }

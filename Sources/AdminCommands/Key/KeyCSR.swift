@@ -3,6 +3,7 @@ import FoundationEssentials
 import MerchantKeyClient
 import StrictJSON
 import Vocabulary
+import WireAPI
 
 struct KeyCSR: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,7 +11,10 @@ struct KeyCSR: AsyncParsableCommand {
         discussion: "PEM to standard output, unless said otherwise.")
 
     @Argument(help: "publicKeyHash, or its beginning.", transform: KeyArgument.parse)
-    var key: KeyArgument
+    var key: KeyArgument?
+
+    @Flag(help: "Every pending key pair's of every merchant; --out names a directory then.")
+    var allPending = false
 
     @Option(help: ArgumentHelp("Write it there.", valueName: "file"))
     var out: String?
@@ -23,7 +27,32 @@ struct KeyCSR: AsyncParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        guard allPending != (key != nil) else {
+            throw ValidationError("found \(allPending ? "both" : "neither"), expected a key or --all-pending")
+        }
+        guard !allPending || (out != nil && out != "-" && !der) else {
+            throw ValidationError("--all-pending writes PEM files, expected --out DIRECTORY without --der")
+        }
+    }
+
+    /// One merchant after the other; what an earlier run wrote is left.
+    private func writeAllPending(to directory: String) async throws {
+        try await global.withAdmin { admin in
+            let merchants = try await admin.merchants().items
+            try await BulkRun(global: global).run(merchants, named: \.merchantIdentifier) { merchant in
+                guard let identifier = MerchantIdentifier(merchant.merchantIdentifier) else {
+                    throw ClientError.protocolViolation("found a merchant identifier that is none")
+                }
+                let written = try await CSRDirectory(directory).writePending(of: identifier, admin)
+                return (written.isEmpty ? .unchanged : .done, written.joined(separator: ", "))
+            }
+        }
+    }
+
     func run() async throws {
+        if allPending, let out { return try await writeAllPending(to: out) }
+        guard let key else { return }
         let file = out.map { OutputFile($0, overwrites: force) }
         try file?.judge()
         if der, file == nil, global.output == .table, StandardStream.output.isTerminal {

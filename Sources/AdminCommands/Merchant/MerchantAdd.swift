@@ -30,7 +30,11 @@ struct MerchantAdd: AsyncParsableCommand {
                 AddMerchantRequest(
                     merchantIdentifier: id.rawValue, name: name, targetActiveKeyPairs: target,
                     generateKeyPairs: csrDirectory == nil ? nil : true))
-            if let csrDirectory { try await CSRDirectory(csrDirectory).writePending(of: id, admin, global.printer) }
+            if let csrDirectory {
+                for file in try await CSRDirectory(csrDirectory).writePending(of: id, admin) {
+                    global.printer.remark("wrote \(file)")
+                }
+            }
             try global.printer.show(answer.json) { answer.document.blocks }
         }
     }

@@ -66,7 +66,10 @@ extension KeyDocument {
 
     static func table(_ keys: [KeyDocument]) -> Block {
         .table(
-            headings: ["PUBLIC KEY HASH", "STATE", "ALGORITHM", "PURPOSE", "VALID TO (UTC)", "ASKED FOR (UTC)", "PROVEN (UTC)", "MERCHANT"],
+            headings: [
+                "PUBLIC KEY HASH", "STATE", "ALGORITHM", "PURPOSE", "VALID TO (UTC)", "ASKED FOR (UTC)", "PROVEN (UTC)",
+                "MERCHANT",
+            ],
             rows: keys.map {
                 [
                     Cell($0.publicKeyHash), Cell(state: $0.state), Cell($0.algorithm), Cell($0.purpose),

@@ -10,7 +10,13 @@ struct RollStart: AsyncParsableCommand {
         discussion: "Repeating it answers the roll that is open. With '--csr -' standard output holds the CSR alone.")
 
     @Argument(help: "Whose key pair is to be replaced.", transform: MerchantArgument.parse)
-    var merchant: MerchantIdentifier
+    var merchant: MerchantIdentifier?
+
+    @Option(
+        help: ArgumentHelp(
+            "In place of one merchant every one whose current certificate ends so soon, such as 60d.",
+            valueName: "duration"), transform: DurationArgument.parse)
+    var endingWithin: DurationArgument?
 
     @Option(help: "EC_v1 or RSA_v1. Default: that of the merchant's only current key, else EC_v1.")
     var algorithm: AlgorithmArgument?
@@ -23,7 +29,43 @@ struct RollStart: AsyncParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        guard (endingWithin != nil) != (merchant != nil) else {
+            throw ValidationError(
+                "found \(merchant == nil ? "neither" : "both"), expected a merchant or --ending-within")
+        }
+        guard endingWithin == nil || csr == nil else {
+            throw ValidationError("--ending-within writes no CSR, expected key csr --all-pending afterwards")
+        }
+    }
+
+    private func startMany(endingWithin length: DurationArgument) async throws {
+        let algorithm = algorithm?.rawValue
+        let bound = Timestamp(Date()).adding(.seconds(length.seconds))
+        try await global.withAdmin { admin in
+            let merchants = try await admin.merchants().items
+            try await BulkRun(global: global).run(merchants, named: \.merchantIdentifier) { merchant in
+                guard let identifier = MerchantIdentifier(merchant.merchantIdentifier) else {
+                    throw ClientError.protocolViolation("found a merchant identifier that is none")
+                }
+                let ending = try await admin.keys(of: identifier).items.filter { key in
+                    key.state == KeyState.current.rawValue && key.purpose == KeyPurpose.paymentProcessing.rawValue
+                        && (algorithm == nil || key.algorithm == algorithm)
+                        && key.notAfter.flatMap { Timestamp(rfc3339: $0) }.map { $0 <= bound } ?? false
+                }
+                var begun: [String] = []
+                for key in ending {
+                    let roll = try await admin.startRoll(of: identifier, algorithm: key.algorithm).document
+                    begun.append("roll \(roll.rollId) to key \(roll.to) is \(roll.state)")
+                }
+                return (begun.isEmpty ? .unchanged : .done, begun.joined(separator: ", "))
+            }
+        }
+    }
+
     func run() async throws {
+        if let endingWithin { return try await startMany(endingWithin: endingWithin) }
+        guard let merchant else { return }
         let file = csr.map { OutputFile($0, overwrites: force) }
         try file?.judge()
         try await global.withAdmin { admin in
@@ -47,7 +89,8 @@ struct RollStart: AsyncParsableCommand {
         } catch let failure as CommandFailure {
             throw CommandFailure(
                 .refused,
-                "roll \(roll.rollId) began, but \(failure.message); get its CSR with: merchantkeyctl key csr \(roll.to)")
+                "roll \(roll.rollId) began, but \(failure.message); get its CSR with: merchantkeyctl key csr \(roll.to)"
+            )
         }
         if !file.isStandardOutput { global.printer.remark("wrote \(file.path)") }
     }

@@ -104,7 +104,7 @@ extension StatusDocument {
                         Cell(severity: $0.severity), Cell($0.code), Cell($0.merchantIdentifier), Cell($0.publicKeyHash),
                         Cell($0.detail),
                     ]
-                }),
+                })
         ]
     }
 

@@ -110,21 +110,25 @@ extension MerchantOperations {
     ) async throws -> RollMoves {
         if let reason { try Self.judge(reason: reason) }
         guard !hurries || reason != nil else {
-            throw MerchantError(.malformed, "'now' is true without a 'reason', expected why the old key is not waited for")
+            throw MerchantError(
+                .malformed, "'now' is true without a 'reason', expected why the old key is not waited for")
         }
         let now = clock.now
         let outcome = try await repository.write { transaction in
             let roll = try transaction.existingRoll(number)
             let standing = try view(roll, in: transaction, at: now).standing
             switch standing.state {
-            case .finished: return RollMoves(dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
+            case .finished:
+                return RollMoves(
+                    dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
             case .quiet: break
             case .promoted where hurries: break
             case .promoted: throw Self.notQuiet(standing, at: now)
             case .started, .certificateStored, .abandoned:
                 throw MerchantError(
                     .rollStateConflict,
-                    "roll \(roll.rollId) is \(standing.state.rawValue), expected promoted or quiet\(standing.next.map { ": \($0)" } ?? "")")
+                    "roll \(roll.rollId) is \(standing.state.rawValue), expected promoted or quiet\(standing.next.map { ": \($0)" } ?? "")"
+                )
             }
             guard let old = try roll.from.flatMap({ try transaction.keyPair($0) }) else {
                 throw MerchantError(.internalError, "roll \(roll.rollId) is open without an old key")
@@ -154,12 +158,15 @@ extension MerchantOperations {
             let standing = try view(roll, in: transaction, at: now).standing
             let to = try transaction.existingKeyPair(roll.to)
             switch standing.state {
-            case .abandoned: return RollMoves(dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
+            case .abandoned:
+                return RollMoves(
+                    dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
             case .started, .certificateStored: break
             case .promoted, .quiet, .finished:
                 throw MerchantError(
                     .rollStateConflict,
-                    "roll \(roll.rollId) is \(standing.state.rawValue), expected started or certificateStored: promote the old key first to undo a promotion")
+                    "roll \(roll.rollId) is \(standing.state.rawValue), expected started or certificateStored: promote the old key first to undo a promotion"
+                )
             }
             var plan = KeyMovePlan(to)
             if to.state == .pending {

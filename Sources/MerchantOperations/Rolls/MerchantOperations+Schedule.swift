@@ -69,7 +69,8 @@ extension MerchantOperations {
                 let now = EndingKeyPair(keyPair: keyPair, notAfter: ending.notAfter)
                 if try warn(of: now, in: transaction) { count += 1 }
                 try transaction.setNextWatch(
-                    of: keyPair.publicKeyHash, at: nextWatch(of: now, isRetried: retried.contains(keyPair.publicKeyHash)))
+                    of: keyPair.publicKeyHash,
+                    at: nextWatch(of: now, isRetried: retried.contains(keyPair.publicKeyHash)))
             }
             return count
         }
@@ -126,7 +127,8 @@ extension MerchantOperations {
         try transaction.append(
             Event(
                 .belowTarget, days == 60 ? .warning : .critical, at: clock.now, merchant: merchant.identifier,
-                detail: "\(active) of \(merchant.targetActiveKeyPairs) active key pairs, and the current one ends soon"))
+                detail: "\(active) of \(merchant.targetActiveKeyPairs) active key pairs, and the current one ends soon")
+        )
     }
 
     private func remind(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
@@ -159,13 +161,17 @@ extension MerchantOperations {
     }
 
     private func finishQuietRolls(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
-        let due = try await repository.read { try $0.rollsIdle(since: clock.now.adding(.zero - rolls.quietPeriod), limit: Self.stepSize) }
+        let due = try await repository.read {
+            try $0.rollsIdle(since: clock.now.adding(.zero - rolls.quietPeriod), limit: Self.stepSize)
+        }
         var finished = 0
         for roll in due {
             do {
                 _ = try await finishRoll(roll.number, hurries: false, reason: nil, dryRun: false, for: request)
                 finished += 1
-            } catch let error as MerchantError where [.rollNotQuiet, .rollStateConflict, .lastActiveKey].contains(error.code) {
+            } catch let error as MerchantError
+                where [.rollNotQuiet, .rollStateConflict, .lastActiveKey].contains(error.code)
+            {
                 // Somebody asked for the old key, or moved it, meanwhile.
             }
         }
