@@ -12,8 +12,12 @@ enum CertificateDirectory {
         do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
             throw CommandFailure(.refused, "can't read the directory \(path)")
         }
-        return names.filter { name in
+        let files = names.filter { name in
             [".cer", ".crt", ".pem", ".der"].contains { name.lowercased().hasSuffix($0) }
-        }.sorted().map { "\(path)/\($0)" }
+        }
+        guard !files.isEmpty else {
+            throw CommandFailure(.refused, "\(path) is a directory without .cer, .crt, .pem or .der files")
+        }
+        return files.sorted().map { "\(path)/\($0)" }
     }
 }

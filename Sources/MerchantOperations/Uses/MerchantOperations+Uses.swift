@@ -19,19 +19,33 @@ extension MerchantOperations {
         let request = Request(caller: caller, requestId: "observed-use")
         let now = clock.now
         var rest = gathered[...]
+        var failure: (any Error)?
         while !rest.isEmpty {
             let some = Array(rest.prefix(Self.usesInOneWrite))
             do {
                 try await repository.write { transaction in
                     for (hash, use) in some { try note(use, of: hash, at: now, for: request, in: transaction) }
                 }
-            } catch {
+            } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest { uses.add(use, for: hash) }
                 throw error
+            } catch {
+                failure = failure ?? error
+                await storeOneByOne(some, at: now, for: request)
             }
             rest = rest.dropFirst(some.count)
         }
+        if let failure { throw failure }
         return gathered.count
+    }
+
+    /// What one key's use leads to may fail; its counts are lost then, and no other key's.
+    private func storeOneByOne(
+        _ some: [(key: PublicKeyHash, value: KeyUse)], at now: Timestamp, for request: Request
+    ) async {
+        for (hash, use) in some {
+            try? await repository.write { try note(use, of: hash, at: now, for: request, in: $0) }
+        }
     }
 
     private func note(
