@@ -63,8 +63,8 @@ let base: [Target] = [
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
             .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
-            .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("migrations/v0005_events.sql"),
-            .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("migrations/v0004_rolls.sql"),
+            .embedInCode("migrations/v0005_events.sql"), .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(
@@ -203,6 +203,12 @@ let testTargets: [Target] = [
             "EventDelivery", "MerchantStore", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary",
             .logging, .serviceLifecycle,
         ], resources: [.copy("Scripts")]),
+    tests(
+        "RollTests",
+        [
+            "MerchantTestSupport", "MerchantStore", "MerchantOperations", "MerchantCore", "Vocabulary", "Secrets",
+            .crypto,
+        ]),
     tests("ArchitectureTests", []),
 ]
 

@@ -5,6 +5,7 @@ package enum Schema {
         ("v0001_foundation", String(decoding: PackageResources.v0001_foundation_sql, as: UTF8.self)),
         ("v0002_registrations", String(decoding: PackageResources.v0002_registrations_sql, as: UTF8.self)),
         ("v0003_recovery", String(decoding: PackageResources.v0003_recovery_sql, as: UTF8.self)),
+        ("v0004_rolls", String(decoding: PackageResources.v0004_rolls_sql, as: UTF8.self)),
         ("v0005_events", String(decoding: PackageResources.v0005_events_sql, as: UTF8.self)),
     ]
 

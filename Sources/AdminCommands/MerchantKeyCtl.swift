@@ -16,7 +16,7 @@ struct MerchantKeyCtl: NounCommand {
             """,
         version: Program.version,
         subcommands: [
-            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, TokenNoun.self, RegistrationNoun.self,
+            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, RollNoun.self, TokenNoun.self, RegistrationNoun.self,
             DomainNoun.self, StatusShow.self, EventNoun.self, AuditNoun.self, BackupNoun.self, ConfigNoun.self,
             Diagnose.self,
         ])

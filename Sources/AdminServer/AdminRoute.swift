@@ -25,6 +25,8 @@ package struct AdminRoute: Sendable {
         /// The registration in the path; about every merchant, because a registration need not name one of ours.
         case registration(
             @Sendable (AdminHandlers, AdminCall, PartnerInternalMerchantIdentifier) async throws -> Answer)
+        /// The merchant whose roll is in the path.
+        case roll(@Sendable (AdminHandlers, AdminCall, Int) async throws -> Answer)
     }
 
     package let method: HTTPRequest.Method
@@ -124,6 +126,19 @@ extension AdminRoute {
         reads(
             "/.well-known/apple-developer-merchantid-domain-association", permit: nil,
             .open { handlers, _ in try await handlers.domainFileBytes() }),
+
+        writes(
+            .post, "/v1/merchants/{merchantIdentifier}/rolls", deed: "roll started",
+            .merchant { try await $0.startRoll($1, of: $2) }),
+        reads(
+            "/v1/rolls", query: ["merchant", "state", "limit", "cursor"], .judgedInside { try await $0.rolls($1) }),
+        reads("/v1/rolls/{rollId}", .roll { try await $0.roll($1, $2) }),
+        writes(
+            .post, "/v1/rolls/{rollId}/finish", deed: "roll finished", effect: .destroys,
+            .roll { try await $0.finishRoll($1, $2) }),
+        writes(
+            .post, "/v1/rolls/{rollId}/abandon", deed: "roll abandoned", effect: .destroys,
+            .roll { try await $0.abandonRoll($1, $2) }),
 
         reads("/v1/status", .everyMerchant { handlers, _ in try await handlers.status() }),
         reads(

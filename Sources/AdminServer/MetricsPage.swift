@@ -7,6 +7,7 @@ struct MetricsPage {
     let counts: StoreCounts
     /// Of the active key pairs' certificates; may have passed.
     let soonestEnd: Timestamp?
+    let rolls: [RollState: Int]
     let webhooks: [WebhookState]
     let requests: [RequestCounter.Label: Int]
     let version: String
@@ -33,6 +34,9 @@ struct MetricsPage {
         metric(
             "merchantkeyd_key_pairs", "gauge", "Key pairs by state.",
             KeyState.allCases.map { ("{state=\"\($0.rawValue)\"}", String(counts.keyPairs[$0] ?? 0)) })
+        metric(
+            "merchantkeyd_rolls", "gauge", "Rolls by state; those that ended are kept.",
+            RollState.allCases.map { ("{state=\"\($0.rawValue)\"}", String(rolls[$0] ?? 0)) })
         gauge("merchantkeyd_certificates", "Certificates stored.", counts.certificates)
         gauge(
             "merchantkeyd_active_key_pairs_with_ended_certificate",

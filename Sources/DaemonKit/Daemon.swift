@@ -48,7 +48,7 @@ package enum Daemon {
         let storeHealth = DaemonHealth(store: store, conditions: conditions)
         let operations = MerchantOperations(
             repository: store, custodian: custody, claims: claims.ledger, clock: clock,
-            environment: settings.environment, tokenRoots: try tokenRoots(settings),
+            environment: settings.environment, tokenRoots: try tokenRoots(settings), rolls: settings.rolls,
             backups: BackupWorkshop(store: store, masterKeyFile: settings.masterKeyFile, clock: clock),
             conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
@@ -71,13 +71,17 @@ package enum Daemon {
         let sweep = DestructionSweep(
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
+        let observedUse = UseKeeping(operations: operations, caller: ourselves, logger: logger)
+        let schedule = RollSchedule(operations: operations, caller: ourselves, logger: logger)
         let settler = RegistrationSettler(operations: operations, caller: ourselves, logger: logger)
         let eventDelivery = EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger)
         let eventSweep = EventSweep(operations: operations, age: settings.events.retention, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
+                // Ended last to first: what the servers' last requests left is stored after them.
                 services: [
-                    .init(service: sweep), .init(service: settler),
+                    .init(service: observedUse), .init(service: sweep), .init(service: schedule),
+                    .init(service: settler),
                     .init(service: eventSweep), .init(service: eventDelivery),
                     .init(
                         service: HeadShipping(

@@ -81,6 +81,8 @@ enum SettingNames {
             "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
             "audit.head.file", "audit.head.syslog", "audit.head.every",
             "backup.directory", "backup.every", "backup.keep", "events.retention-days",
+            "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
+            "roll.finish-when-quiet",
         ] + GatewaySettings.texts
     static let lists = ["trust.token-roots", "trust.certificate-issuers"] + GatewaySettings.lists
     /// Lists of mappings, and the fields that each entry may have.

@@ -18,6 +18,9 @@ package struct AuditEntry: Hashable, Sendable {
         case keyRestored
         case keyDestructionScheduled
         case keyDestroyed
+        case rollStarted
+        case rollFinished
+        case rollAbandoned
         case privateKeyExported
         case tokenDecryptedUnverified
         case tokenJudgedAtOtherTime

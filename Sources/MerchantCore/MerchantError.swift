@@ -27,6 +27,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyNotFound
         case keyRevoked
         case keyDestroyed
+        case rollNotFound
         case notFound
         // What was asked does not fit what is.
         case merchantExists
@@ -35,6 +36,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyStateConflict
         case keyWithoutCertificate
         case lastActiveKey
+        case rollStateConflict
+        case rollNotQuiet
         case currentKeyExists
         case keyExists
         case keyBelongsToAnotherMerchant

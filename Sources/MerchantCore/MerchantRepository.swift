@@ -1,7 +1,7 @@
 package import Vocabulary
 
 /// What can be asked of the store. One value sees one moment of the database.
-package protocol MerchantReading: RegistrationReading, EventReading {
+package protocol MerchantReading: RegistrationReading, EventReading, RollReading {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant?
     /// Merchants that were not removed, by identifier, those after `cursor`.
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant]
@@ -49,7 +49,7 @@ extension MerchantReading {
 }
 
 /// What can be changed. Everything done through one value commits together or not at all.
-package protocol MerchantTransaction: MerchantReading, RegistrationWriting, EventWriting {
+package protocol MerchantTransaction: MerchantReading, RegistrationWriting, EventWriting, RollChanging {
     func insert(_ merchant: Merchant) throws
     func update(_ merchant: Merchant) throws
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws

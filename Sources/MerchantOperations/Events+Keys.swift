@@ -13,10 +13,14 @@ extension Event {
                 : "\(what): the key is \(keyPair.state.rawValue)")
     }
 
-    static func promoted(_ keyPair: KeyPair, superseding former: KeyPair?, at now: Timestamp) -> Event {
-        Event(
+    /// - Parameter reason: why, where nobody asked for it.
+    static func promoted(
+        _ keyPair: KeyPair, superseding former: KeyPair?, reason: String?, at now: Timestamp
+    ) -> Event {
+        let what = former.map { "the key is current; \($0.publicKeyHash) is retiring" } ?? "the key is current"
+        return Event(
             .keyPromoted, .notice, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
-            detail: former.map { "the key is current; \($0.publicKeyHash) is retiring" } ?? "the key is current")
+            detail: reason.map { "\(what): \($0)" } ?? what)
     }
 
     /// - Parameter before: the key pair as it was.

@@ -27,19 +27,11 @@ extension MerchantOperations {
                 return try transaction.view(try transaction.existingKeyPair(hash), at: now, withCSR: true)
             }
             _ = try transaction.existingMerchant(identifier)
-            try Self.judgeCount(of: identifier, in: transaction)
-            let keyPair = KeyPair(
-                publicKeyHash: new.publicKeyHash, merchantIdentifier: identifier, algorithm: algorithm,
-                purpose: purpose, origin: .generated, state: .pending, createdAt: now, stateSince: now)
-            try transaction.insert(keyPair, new)
-            try transaction.append(
-                request.entry(
-                    .keyGenerated, at: now, merchant: identifier, key: new.publicKeyHash, after: keyPair.state.rawValue,
-                    reason: "\(algorithm.rawValue) \(purpose.rawValue)"))
+            let keyPair = try Self.insert(new, of: identifier, at: now, for: request, in: transaction)
             try request.idempotency.remember(new.publicKeyHash.hex, at: now, in: transaction)
             return KeyView(
                 keyPair: keyPair, certificates: [], certificateSigningRequest: new.certificateSigningRequest,
-                answering: nil)
+                answering: nil, use: nil)
         }
     }
 
@@ -147,7 +139,7 @@ extension MerchantOperations {
         }
     }
 
-    private static func judgeCount(
+    static func judgeCount(
         of identifier: MerchantIdentifier, in transaction: any MerchantTransaction
     ) throws {
         let live = try transaction.keyPairs(of: identifier).filter { $0.state.isActive || $0.state == .pending }.count

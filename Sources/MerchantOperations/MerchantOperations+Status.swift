@@ -55,6 +55,13 @@ package struct Status: Sendable {
     package let backups: BackupCoverage
     /// Worst first.
     package let findings: [StatusFinding]
+    package let rolls: [RollState: Int]
+    package let longestWaitingRolls: [RollView]
+    /// How many active key pairs' certificates end in each of the next weeks.
+    package let endingByWeek: [(begins: Timestamp, ending: Int)]
+    package let awaitingDestruction: Int
+    /// Soonest first.
+    package let destructions: [KeyPair]
     /// How events get to those who asked for them.
     package let webhooks: [WebhookState]
 }
@@ -62,10 +69,13 @@ package struct Status: Sendable {
 extension MerchantOperations {
     /// How long before a certificate's end a merchant below target is a warning, and when it is critical.
     package static let renewalWindow = Duration.seconds(60 * 86_400)
+    private static let week = Duration.seconds(7 * 86_400)
     package static let lastDays = Duration.seconds(7 * 86_400)
     package static let mostFindings = 100
     /// An event that is on its way for longer is a warning.
     package static let lateDelivery = Duration.seconds(3_600)
+    private static let weeksAhead = 13
+    private static let mostListed = 10
 
     package func status() async throws -> Status {
         let now = clock.now
@@ -75,8 +85,13 @@ extension MerchantOperations {
             var findings = ofDaemon
             findings += try reading.keyPairsEnding(before: now.adding(Self.renewalWindow), limit: Self.mostFindings)
                 .map { Self.finding(for: $0, at: now) }
-            findings += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
-                .map { Self.finding(for: $0, at: now) }
+            // The grave ones first: a page by name would be full of notices.
+            var below = try reading.merchantsBelowTarget(
+                endingBefore: now.adding(Self.renewalWindow), limit: Self.mostFindings)
+            let grave = Set(below.map(\.merchantIdentifier))
+            below += try reading.merchantsBelowTarget(after: nil, limit: Self.mostFindings)
+                .filter { !grave.contains($0.merchantIdentifier) }
+            findings += below.map { Self.finding(for: $0, at: now) }
             let counts = try reading.counts(at: now)
             let oldest = try reading.openCalls(after: nil, limit: Self.mostFindings).map(\.openedAt).min()
             findings += Self.findings(for: counts, oldestOpenCall: oldest, health: gateway.health, at: now)
@@ -85,7 +100,16 @@ extension MerchantOperations {
             findings.sort { $0.severity > $1.severity }
             return Status(
                 at: now, environment: environment, counts: counts, backups: try reading.backupCoverage(),
-                findings: Array(findings.prefix(Self.mostFindings)), webhooks: webhooks)
+                findings: Array(findings.prefix(Self.mostFindings)),
+                rolls: try reading.rollCounts(quietIfIdleSince: now.adding(.zero - rolls.quietPeriod)),
+                longestWaitingRolls: try reading.rollsWaitingLongest(limit: Self.mostListed)
+                    .map { try view($0, in: reading, at: now) },
+                endingByWeek: try (0..<Self.weeksAhead).map { week in
+                    let begins = now.adding(Self.week * week)
+                    return (begins, try reading.countEnding(from: begins, to: begins.adding(Self.week)))
+                }, awaitingDestruction: try reading.countAwaitingDestruction(),
+                destructions: try reading.keyPairsAwaitingDestruction(limit: Self.mostListed),
+                webhooks: webhooks)
         }
     }
 

@@ -12,6 +12,9 @@ package struct MerchantOperations: Sendable {
     package let claims: any ClaimLedger
     package let clock: any WallClock
     package let environment: Environment
+    package let rolls: RollPolicy
+    /// What decryptors' requests leave behind, until it is stored.
+    package let uses = KeyUses()
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
     let tokenTimes = TokenTimeWatch()
@@ -34,6 +37,7 @@ package struct MerchantOperations: Sendable {
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger,
         clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil,
+        rolls: RollPolicy = RollPolicy(),
         backups: (any BackupKeeper)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
         gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
         bell: EventBell = EventBell()
@@ -48,6 +52,7 @@ package struct MerchantOperations: Sendable {
         self.conditions = conditions
         self.gateway = gateway
         self.domainChecker = domainChecker
+        self.rolls = rolls
         verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
     }
 }
@@ -137,6 +142,8 @@ package struct KeyView: Sendable {
     package let certificateSigningRequest: [UInt8]?
     /// The certificate that answers, judged at the time of reading.
     package let answering: StoredCertificate?
+    /// nil where nothing was seen of it.
+    package let use: KeyUse?
 }
 
 /// A merchant with the number of its active payment processing key pairs.
@@ -167,7 +174,7 @@ extension MerchantReading {
         return KeyView(
             keyPair: keyPair, certificates: certificates,
             certificateSigningRequest: withCSR ? try certificateSigningRequest(of: keyPair.publicKeyHash) : nil,
-            answering: certificates.answering(at: now))
+            answering: certificates.answering(at: now), use: try keyUse(of: keyPair.publicKeyHash))
     }
 
     func view(_ merchant: Merchant) throws -> MerchantView {

@@ -11,6 +11,7 @@ package enum ProblemTable {
 
         case .merchantNotFound: (404, "merchant not found")
         case .keyNotFound: (404, "key not found")
+        case .rollNotFound: (404, "roll not found")
         case .notFound: (404, "not found")
         case .keyRevoked: (410, "key revoked")
         case .keyDestroyed: (410, "key destroyed")
@@ -21,6 +22,8 @@ package enum ProblemTable {
         case .keyStateConflict: (409, "key in another state")
         case .keyWithoutCertificate: (409, "key without certificate")
         case .lastActiveKey: (409, "last active key")
+        case .rollStateConflict: (409, "roll in another state")
+        case .rollNotQuiet: (409, "roll not quiet")
         case .currentKeyExists: (409, "current key exists")
         case .keyExists: (409, "key exists")
         case .keyBelongsToAnotherMerchant: (409, "key belongs to another merchant")

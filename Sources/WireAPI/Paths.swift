@@ -13,6 +13,7 @@ package enum Paths {
     package static let openAPI = "/v1/openapi.yaml"
     package static let metrics = "/metrics"
     package static let merchants = "/v1/merchants"
+    package static let rolls = "/v1/rolls"
     /// Search by the beginning of a publicKeyHash, `?beginning=`, or list by state, `?state=`.
     package static let keys = "/v1/keys"
     package static let registrations = "/v1/registrations"
@@ -29,6 +30,8 @@ package enum Paths {
     package static func certificates(of merchant: MerchantIdentifier) -> String {
         "\(Self.merchant(merchant))/certificates"
     }
+    package static func rolls(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/rolls" }
+    package static func roll(_ rollId: String) -> String { "\(rolls)/\(rollId)" }
     /// Percent-encoded: the identifier's alphabet has characters that mean something in a path.
     package static func registration(_ partner: PartnerInternalMerchantIdentifier) -> String {
         "\(registrations)/\(PercentEncoding.encode(partner.rawValue))"

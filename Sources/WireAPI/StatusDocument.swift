@@ -46,6 +46,30 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         }
     }
 
+    /// How many active key pairs' certificates end in the week that begins then.
+    package struct Week: Codable, Hashable, Sendable {
+        package let begins: String
+        package let ending: Int
+
+        package init(begins: String, ending: Int) {
+            self.begins = begins
+            self.ending = ending
+        }
+    }
+
+    /// A revoked key pair whose private key is to be destroyed; until then restore takes it back.
+    package struct Destruction: Codable, Hashable, Sendable {
+        package let publicKeyHash: String
+        package let merchantIdentifier: String
+        package let destroyAfter: String
+
+        package init(publicKeyHash: String, merchantIdentifier: String, destroyAfter: String) {
+            self.publicKeyHash = publicKeyHash
+            self.merchantIdentifier = merchantIdentifier
+            self.destroyAfter = destroyAfter
+        }
+    }
+
     package let version: String
     package let environment: String
     package let time: String
@@ -66,6 +90,15 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let registrationsDrifting: Int
     /// Calls to Apple whose outcome nobody knows yet.
     package let registrationCallsOpen: Int
+    /// By state; every state is there.
+    package let rolls: [String: Int]
+    /// The open ones that wait longest, at most 10.
+    package let longestWaitingRolls: [RollDocument]
+    /// From now on, 13 weeks.
+    package let endingByWeek: [Week]
+    package let awaitingDestruction: Int
+    /// Soonest first, at most 10.
+    package let destructions: [Destruction]
     /// Worst first, at most 100.
     package let findings: [Finding]
     /// By name.
@@ -76,7 +109,8 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int,
         auditHead: AuditHeadDocument?, backups: BackupCoverageDocument?, registrations: Int = 0,
         registrationsDrifting: Int = 0, registrationCallsOpen: Int = 0, findings: [Finding],
-        webhooks: [Webhook] = []
+        rolls: [String: Int] = [:], longestWaitingRolls: [RollDocument] = [], endingByWeek: [Week] = [],
+        awaitingDestruction: Int = 0, destructions: [Destruction] = [], webhooks: [Webhook] = []
     ) {
         self.version = version
         self.environment = environment
@@ -93,6 +127,11 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         self.registrationsDrifting = registrationsDrifting
         self.registrationCallsOpen = registrationCallsOpen
         self.findings = findings
+        self.rolls = rolls
+        self.longestWaitingRolls = longestWaitingRolls
+        self.endingByWeek = endingByWeek
+        self.awaitingDestruction = awaitingDestruction
+        self.destructions = destructions
         self.webhooks = webhooks
     }
 }

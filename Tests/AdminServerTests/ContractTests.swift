@@ -85,6 +85,7 @@ import Yams
             strings("ProblemCode", "enum")
                 == MerchantError.Code.allCases.map(\.rawValue) + ["methodNotAllowed", "requestTimeout"])
         #expect(strings("KeyState", "enum") == KeyState.allCases.map(\.rawValue))
+        #expect(strings("RollState", "enum") == RollState.allCases.map(\.rawValue))
         #expect(strings("KeyAlgorithm", "enum") == KeyAlgorithm.allCases.map(\.rawValue))
         #expect(strings("KeyPurpose", "enum") == KeyPurpose.allCases.map(\.rawValue))
         #expect(strings("DriftKind", "enum") == RegistrationDrift.Kind.allCases.map(\.rawValue))
@@ -95,13 +96,15 @@ import Yams
 
     @Test("each document's fields are its schema's, neither more nor fewer")
     func fields() throws {
+        let seen = KeyUseDocument.Observed(count: 1, first: "", last: "")
+        let use = KeyUseDocument(askedFor: seen, proven: seen)
         let certificate = CertificateDocument(
             fingerprint: "", serialNumber: "", subject: "", issuer: "", notBefore: "", notAfter: "",
             issuerVerified: true, storedAt: "", certificate: "")
         let key = KeyDocument(
             publicKeyHash: "", merchantIdentifier: "", algorithm: "", purpose: "", state: "", origin: "", createdAt: "",
             stateSince: "", notBefore: "", notAfter: "", revocationReason: "", destroyAfter: "", exportedAt: "",
-            certificates: [certificate], csr: "")
+            certificates: [certificate], csr: "", use: use)
         let merchant = MerchantDocument(
             merchantIdentifier: "", merchantIdentifierHash: "", name: "", targetActiveKeyPairs: 2, activeKeyPairs: 0,
             createdAt: "")
@@ -125,7 +128,19 @@ import Yams
         let syncFinding = SyncDocument.Finding(
             partnerInternalMerchantIdentifier: "", drift: [drift], mended: true, remaining: [], failure: failure)
         let domainFinding = DomainCheckDocument.Finding(kind: "", detail: "")
+        let roll = RollDocument(
+            rollId: "", merchantIdentifier: "", algorithm: "", state: "", from: "", to: "", waitingFor: "", since: "",
+            next: "", quietAt: "", startedAt: "", endedAt: "", reason: "", dryRun: true, moves: [move], warnings: [])
         let documents: [(String, any Encodable)] = [
+            ("RollDocument", roll), ("RollPage", Page(items: [roll], nextCursor: "")), ("KeyUseDocument", use),
+            ("ObservedUse", seen), ("StartRollRequest", StartRollRequest(algorithm: "")),
+            ("FinishRollRequest", FinishRollRequest(now: true, reason: "", dryRun: true)),
+            ("AbandonRollRequest", AbandonRollRequest(reason: "", dryRun: true)),
+            ("EndingWeek", StatusDocument.Week(begins: "", ending: 1)),
+            (
+                "WaitingDestruction",
+                StatusDocument.Destruction(publicKeyHash: "", merchantIdentifier: "", destroyAfter: "")
+            ),
             ("RegistrationDocument", registration), ("DriftDocument", drift), ("FailureDocument", failure),
             ("RegistrationPage", Page(items: [registration], nextCursor: "")), ("SyncFinding", syncFinding),
             (
@@ -199,7 +214,10 @@ import Yams
                     electronicCommerceIndicator: "", tokenBlockA: "", tokenBlockB: "", tokenRequestorID: "")
             ),
             ("VerificationDocument", VerificationDocument(verified: true, checks: [check])),
-            ("AddMerchantRequest", AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2)),
+            (
+                "AddMerchantRequest",
+                AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2, generateKeyPairs: true)
+            ),
             ("ChangeMerchantRequest", ChangeMerchantRequest(name: "", targetActiveKeyPairs: 2)),
             ("GenerateKeyRequest", GenerateKeyRequest(algorithm: "", purpose: "")),
             (
@@ -283,7 +301,11 @@ import Yams
                 ("KeyPage", "GET", "/v1/merchants/\(stock.merchant)/keys", nil),
                 ("KeyPage", "GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
                 ("KeyMoveDocument", "POST", "\(key)/promote", nil),
+                ("RollDocument", "POST", "/v1/merchants/\(stock.merchant)/rolls", #"{"algorithm": "EC_v1"}"#),
+                ("RollPage", "GET", "/v1/rolls?state=open", nil), ("RollDocument", "GET", "/v1/rolls/1", nil),
                 ("StatusDocument", "GET", "/v1/status", nil),
+                ("RollDocument", "POST", "/v1/rolls/1/abandon", nil),
+                ("Problem", "POST", "/v1/rolls/1/finish", nil), ("Problem", "GET", "/v1/rolls/none", nil),
                 ("KeyMoveDocument", "POST", "\(key)/revoke", #"{"reason": "compromised"}"#),
                 ("KeyMoveDocument", "POST", "\(key)/destroy", nil),
                 ("KeyDocument", "GET", key, nil),

@@ -35,6 +35,11 @@ import AdminServer
         PUT /v1/domain-file administer writes
         POST /v1/domain-checks administer writes
         GET /.well-known/apple-developer-merchantid-domain-association - reads
+        POST /v1/merchants/{merchantIdentifier}/rolls administer writes
+        GET /v1/rolls read reads
+        GET /v1/rolls/{rollId} read reads
+        POST /v1/rolls/{rollId}/finish administer destroys
+        POST /v1/rolls/{rollId}/abandon administer destroys
         GET /v1/status read reads
         GET /v1/audit read reads
         GET /v1/audit/verification read reads
@@ -81,6 +86,8 @@ import AdminServer
                 (.get, Paths.registration(partner)), (.delete, Paths.registration(partner)),
                 (.get, Paths.domainFile), (.put, Paths.domainFile), (.post, Paths.domainChecks),
                 (.get, Paths.wellKnownDomainFile),
+                (.get, Paths.rolls), (.get, Paths.roll("1")),
+                (.post, Paths.rolls(of: merchant)), (.post, "\(Paths.roll("1"))/finish"),
             ] + Paths.KeyVerb.allCases.map { (.post, Paths.verb($0, hash)) }
         for (method, path) in calls {
             guard case .route = table.find(method, path[...]) else {

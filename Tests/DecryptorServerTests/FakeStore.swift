@@ -8,6 +8,8 @@ final class FakeStore: MerchantRepository {
         var keyPairs: [PublicKeyHash: KeyPair] = [:]
         var certificates: [PublicKeyHash: [StoredCertificate]] = [:]
         var audit: [AuditEntry] = []
+        var events: [Event] = []
+        var uses: [PublicKeyHash: KeyUse] = [:]
         var observers: [any KeyChangeObserver] = []
     }
 

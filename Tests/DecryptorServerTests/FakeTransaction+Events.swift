@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Decryptors neither read nor make events.
 extension FakeTransaction {
-    func append(_ event: Event) throws { throw FakeStore.NotNeeded() }
+    func append(_ event: Event) throws { state.events.append(event) }
     func events(_ query: EventQuery) throws -> [StoredEvent] { throw FakeStore.NotNeeded() }
     func webhooks() throws -> [WebhookState] { throw FakeStore.NotNeeded() }
     func nextDeliveries(to webhook: String, limit: Int) throws -> [PendingDelivery] { throw FakeStore.NotNeeded() }

@@ -121,7 +121,7 @@ struct DeliveryTests {
             try await stage.until("delivery of what was parked") { try stage.state?.parked == 0 && isDelivered() }
         }
         #expect(taken().values.first == [2, 1])
-        let audit = try await stage.operations.auditRecords(merchant: nil, key: nil, before: nil, limit: 1)
+        let audit = try await stage.operations.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1)
         #expect(audit.first?.entry.deed == .eventsRedelivered)
     }
 

@@ -22,7 +22,8 @@ final class Stage: Sendable {
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         store = try MerchantStore.open(path: "\(directory)/store.sqlite", clock: clock)
         operations = MerchantOperations(
-            repository: store, custodian: FakeCustodian(clock: clock), clock: clock, environment: .sandbox)
+            repository: store, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(), clock: clock,
+            environment: .sandbox)
         store.setEventObserver(operations.bell)
     }
 

@@ -143,6 +143,16 @@ struct ReadingTests {
             _ = try transaction.idempotentOutcome(key)
             try transaction.remember(key, requestDigest: [1], resource: "r", at: Sample.moment)
             try transaction.setDaemonFact("a", "b")
+            var roll = try transaction.insertRoll(
+                of: merchant, algorithm: .ecV1, from: nil, to: hash, at: Sample.moment)
+            roll.outcome = .finished
+            roll.endedAt = Sample.moment
+            roll.remindAt = nil
+            try transaction.update(roll)
+            let seen = ObservedUse(count: 1, first: Sample.moment, last: Sample.moment)
+            try transaction.setKeyUse(KeyUse(askedFor: seen, proven: seen), of: hash)
+            try transaction.setNextWatch(of: hash, at: Sample.moment)
+            try transaction.noteWarning(of: Sample.moment, days: 7, key: hash, at: Sample.moment)
             try transaction.removeSealedPrivateKey(of: hash)
             try transaction.keepWebhooks([WebhookRegistration(name: "w", kinds: nil)], at: Sample.moment)
             try transaction.append(Sample.event(merchant: merchant))
@@ -152,6 +162,26 @@ struct ReadingTests {
             _ = try transaction.removeEvents(occurredBefore: Sample.moment, limit: 10)
         }
         try traced.store.readNow { reader throws in
+            let states = RollState.allCases.map { RollFilter.Step.state($0, quietIfIdleSince: Sample.moment) }
+            for step in states + [.open, nil] {
+                for merchant in [merchant, nil] {
+                    _ = try reader.rolls(RollFilter(merchant: merchant, step: step), before: nil, limit: 10)
+                }
+            }
+            _ = try reader.roll(1)
+            _ = try reader.openRoll(of: merchant, algorithm: .ecV1)
+            _ = try reader.rollsWaitingLongest(limit: 10)
+            _ = try reader.rollCounts(quietIfIdleSince: Sample.moment)
+            _ = try reader.rollsIdle(since: Sample.moment, limit: 10)
+            _ = try reader.rollsToRemind(at: Sample.moment, limit: 10)
+            _ = try reader.rollsWithoutNextPair(limit: 10)
+            _ = try reader.keyUse(of: hash)
+            _ = try reader.keyPairsToWatch(at: Sample.moment, limit: 10)
+            _ = try reader.wasWarned(of: Sample.moment, days: 7, key: hash)
+            _ = try reader.countEnding(from: Sample.moment, to: Sample.moment)
+            _ = try reader.merchantsBelowTarget(endingBefore: Sample.moment, limit: 10)
+            _ = try reader.keyPairsAwaitingDestruction(limit: 10)
+            _ = try reader.countAwaitingDestruction()
             _ = try reader.merchant(merchant)
             _ = try reader.merchants(after: nil, limit: 10)
             _ = try reader.keyPair(hash)
@@ -188,7 +218,7 @@ struct ReadingTests {
         #expect(asked.count > 25)
         let large =
             ["merchants", "key_pairs", "sealed_private_keys", "certificates", "audit", "idempotency_keys"]
-            + ["old", "event_deliveries"]
+            + ["old", "event_deliveries", "key_uses", "key_warnings", "key_watches", "rolls"]
         try traced.aside { db in
             for sql in asked {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")

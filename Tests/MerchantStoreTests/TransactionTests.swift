@@ -266,6 +266,9 @@ func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #
                     UNION ALL SELECT 'registrationCallsOpen', count(*) FROM registration_calls WHERE outcome IS NULL
                     UNION ALL SELECT 'keyPairs.' || state.value, (SELECT count(*) FROM key_pairs WHERE state = state.value)
                         FROM json_each('["pending","standby","current","retiring","revoked","destroyed"]') AS state
+                    UNION ALL SELECT 'awaitingDestruction', count(*) FROM key_pairs WHERE destroy_after IS NOT NULL
+                    UNION ALL SELECT 'rolls.' || step.value, (SELECT count(*) FROM rolls WHERE rolls.step = step.value)
+                        FROM json_each('["started","certificateStored","promoted","finished","abandoned"]') AS step
                     ORDER BY name
                     """
             ).map { "\($0["name"] as String) \($0["value"] as Int)" },

@@ -33,6 +33,9 @@ package final class MemoryRepository: MerchantRepository {
     }
 
     package func eraseRemovedBytes() async throws {}
+
+    /// Every event, oldest first.
+    package var events: [Event] { state.withLock { $0.events.map(\.event) } }
 }
 
 struct MemoryState: Sendable {
@@ -53,6 +56,11 @@ struct MemoryState: Sendable {
     var apple = MemoryRegistrations()
     var events: [StoredEvent] = []
     var webhooks: [WebhookState] = []
+    var rolls: [Roll] = []
+    var uses: [PublicKeyHash: KeyUse] = [:]
+    /// When the schedule looks at a key pair next; absent: at once.
+    var watches: [PublicKeyHash: Timestamp?] = [:]
+    var warnings: [String: Timestamp] = [:]
 }
 
 final class MemoryTransaction: MerchantTransaction {
@@ -183,12 +191,16 @@ final class MemoryTransaction: MerchantTransaction {
         state.rows.append(.init(keyPair: keyPair, new: new, sealed: new.sealedPrivateKey))
     }
 
-    func update(_ keyPair: KeyPair) { change(keyPair.publicKeyHash) { $0.keyPair = keyPair } }
+    func update(_ keyPair: KeyPair) {
+        if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state { state.watches[keyPair.publicKeyHash] = nil }
+        change(keyPair.publicKeyHash) { $0.keyPair = keyPair }
+    }
 
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) -> Bool {
         guard !certificates(of: hash).contains(where: { $0.fingerprint == certificate.fingerprint }) else {
             return false
         }
+        state.watches[hash] = nil
         change(hash) { $0.certificates.append(certificate) }
         return true
     }

@@ -67,7 +67,7 @@ struct CertificateFiles {
 
     private func item(_ name: String) -> Item {
         do throws(CommandFailure) {
-            let bytes = try InputFile(directory + name).read(most: Self.largest)
+            let bytes = try InputFile(directory + name).read(largest: Self.largest)
             return Item(name: name, content: PublicKeyHash(of: bytes).hex, bytes: bytes, failure: nil)
         } catch {
             return Item(name: name, content: "", bytes: nil, failure: error)

@@ -36,7 +36,7 @@ struct MerchantImport: AsyncParsableCommand {
     func run() async throws {
         let input = InputFile(file)
         let path = input.isStandardInput ? "standard input" : file
-        let merchants = try MerchantFile(try input.read(most: MerchantFile.largest), named: path)
+        let merchants = try MerchantFile(try input.read(largest: MerchantFile.largest), named: path)
         if dryRun { return global.printer.remark("would import \(merchants.lines.count) merchants") }
         let directory = try csrDirectory.map { path throws(CommandFailure) in try Directory(making: path) }
         let verb = generateKeys ? "merchant import --generate-keys" : "merchant import"

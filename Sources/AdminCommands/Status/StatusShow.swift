@@ -81,8 +81,42 @@ extension StatusDocument {
             ),
             ("merchants without backup", backups.map { Cell("\($0.merchantsWithoutBackup)") }),
             ("audit head", auditHead.map { Cell("\($0.sequence):\($0.hash)") }),
+            ("rolls", Cell(rollsInOrder)),
+            ("awaiting destruction", awaitingDestruction > 0 ? Cell("\(awaitingDestruction)") : nil),
         ])
-        return [record] + (webhooks.isEmpty ? [] : [webhookTable]) + (findings.isEmpty ? [] : [findingTable])
+        return [record] + timeline + waitingRolls + waitingDestructions + (webhooks.isEmpty ? [] : [webhookTable])
+            + (findings.isEmpty ? [] : [findingTable])
+    }
+
+    /// One line a week in which something ends.
+    private var timeline: [Block] {
+        let weeks = endingByWeek.filter { $0.ending > 0 }
+        guard let most = weeks.map(\.ending).max() else { return [] }
+        return [
+            .table(
+                headings: ["WEEK FROM (UTC)", "CERTIFICATES END", ""],
+                rows: weeks.map { week in
+                    [
+                        Cell(String(week.begins.prefix(10))), Cell("\(week.ending)"),
+                        Cell(String(repeating: "#", count: max(1, week.ending * 40 / most))),
+                    ]
+                })
+        ]
+    }
+
+    private var waitingRolls: [Block] {
+        longestWaitingRolls.isEmpty ? [] : [RollDocument.table(longestWaitingRolls)]
+    }
+
+    private var waitingDestructions: [Block] {
+        guard !destructions.isEmpty else { return [] }
+        return [
+            .table(
+                headings: ["TO BE DESTROYED (UTC)", "PUBLIC KEY HASH", "MERCHANT"],
+                rows: destructions.map {
+                    [Cell(time: $0.destroyAfter), Cell($0.publicKeyHash), Cell($0.merchantIdentifier)]
+                })
+        ]
     }
 
     private var findingTable: Block {
@@ -106,6 +140,13 @@ extension StatusDocument {
                     Cell($0.lastFailure),
                 ]
             })
+    }
+
+    /// As a roll goes through its states; those that ended are history.
+    private var rollsInOrder: String {
+        ["started", "certificateStored", "promoted", "quiet"].compactMap { state in
+            rolls[state].map { "\($0) \(state)" }
+        }.joined(separator: ", ")
     }
 
     /// As a key pair goes through its states; one this program does not know comes last.
