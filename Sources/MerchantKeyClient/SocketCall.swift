@@ -24,7 +24,7 @@ struct SocketCall: Sendable {
     /// Statuses besides 200 to 299 that carry the document asked for and no problem.
     var alsoAnswering: Set<UInt> = []
     /// How long the whole answer may take.
-    var patience = SocketConnection.patience
+    var patience: TimeAmount = .seconds(60)
 
     /// Path and query as the request line carries them.
     var uri: String {
