@@ -9,7 +9,7 @@ package final class MemoryRepository: MerchantRepository {
     package init() {}
 
     package func read<Result: Sendable>(
-        _ body: @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
     ) async throws -> Result { try readNow(body) }
 
     package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
