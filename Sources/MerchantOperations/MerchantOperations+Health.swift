@@ -14,7 +14,7 @@ extension MerchantOperations {
             critical(.claimsRefused, "payment tokens cannot be claimed: \(error.detail)")
         }
         if let anomaly = tokenTimes.anomaly(at: clock.now) { critical(.clockWrong, anomaly.words) }
-        if case .circuitOpen(let until, let lastError) = gateway.health {
+        if case .circuitOpen(let until, let lastError) = gateway.circuitHealth {
             findings.append(
                 StatusFinding(
                     severity: .warning, code: .gatewayUnavailable,

@@ -27,7 +27,9 @@ private final class MortalRepository: MerchantRepository {
         guard !hasDied else { throw Killed() }
     }
 
-    func read<Result: Sendable>(_ body: @Sendable (any MerchantReading) throws -> Result) async throws -> Result {
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result {
         try live()
         return try await store.read(body)
     }

@@ -78,9 +78,11 @@ package final class AppleGateway: RegistrationGateway {
         try await answer(.getDetails, settings.endpoint.details(of: partner), nil).details(of: partner.rawValue)
     }
 
+    package var circuitHealth: GatewayHealth { state.withLock { $0.circuit.health } }
+
     /// What is known of the circuit comes first: it is what an operator can do nothing about.
     package var health: GatewayHealth {
-        let health = state.withLock { $0.circuit.health }
+        let health = circuitHealth
         guard health == .available else { return health }
         do throws(IdentityError) {
             _ = try identities.identity(at: clock.now)

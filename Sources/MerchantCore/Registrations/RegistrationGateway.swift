@@ -15,8 +15,14 @@ package protocol RegistrationGateway: Sendable {
     ///
     /// - Returns: nil where Apple knows no such merchant.
     func details(of partner: PartnerInternalMerchantIdentifier) async throws(GatewayError) -> GatewayDetails?
-    /// Whether Apple can be asked at present.
+    /// Whether Apple can be asked at present. Looks for an identity, so it may read the store: not for inside of a read.
     var health: GatewayHealth { get }
+    /// Whether Apple is left alone after failures: the part of ``health`` that is known without a look anywhere.
+    var circuitHealth: GatewayHealth { get }
+}
+
+extension RegistrationGateway {
+    package var circuitHealth: GatewayHealth { health }
 }
 
 /// The fields of `RegisterMerchantRequest`.
