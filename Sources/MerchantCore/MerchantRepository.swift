@@ -51,7 +51,9 @@ package protocol MerchantTransaction: MerchantReading, EventWriting {
 
 /// The store. Writes of many callers are grouped into few commits; each is atomic on its own.
 package protocol MerchantRepository: Sendable {
-    func read<Result: Sendable>(_ body: @Sendable (any MerchantReading) throws -> Result) async throws -> Result
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result
     /// The same on the calling thread, for paths that own one.
     func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result
     /// Returns once the transaction is on stable storage and every ``KeyChangeObserver`` was told.

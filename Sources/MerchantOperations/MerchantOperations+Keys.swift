@@ -17,7 +17,7 @@ extension MerchantOperations {
                 "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies identity keys of RSA 2048 only")
         }
         // The answer to a bad name should not cost a key.
-        _ = try repository.readNow { try $0.existingMerchant(identifier) }
+        _ = try await repository.read { try $0.existingMerchant(identifier) }
         let new = try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: identifier)
         let now = clock.now
         return try await repository.write { transaction in

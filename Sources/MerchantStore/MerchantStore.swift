@@ -92,10 +92,18 @@ package enum StoreHealth: Hashable, Sendable {
 // MARK: - Reading and writing
 
 extension MerchantStore {
+    /// A reader is held on a thread of the pool's, from beginning to end. GRDB's own `read` that waits holds one across
+    /// a suspension: with every task's thread in ``readNow(_:)``, waiting for a reader, none would ever come back.
     package func read<Result: Sendable>(
-        _ body: @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
     ) async throws -> Result {
-        try await StoreFailure.translating { try await pool.read { try body(StoreReader(db: $0)) } }
+        try await StoreFailure.translating {
+            try await withCheckedThrowingContinuation { continuation in
+                pool.asyncRead { db in
+                    continuation.resume(with: Swift.Result { try body(StoreReader(db: try db.get())) })
+                }
+            }
+        }
     }
 
     package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {

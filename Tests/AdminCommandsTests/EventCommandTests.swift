@@ -24,7 +24,8 @@ struct EventCommandTests {
 
     @Test("The newest are listed, oldest first, with the filters that were given; control characters go no further")
     func newest() async throws {
-        try await Self.with({ _ in try .json(Page(items: [Self.event(7), Self.event(9)], nextCursor: nil)) }) { program, daemon in
+        try await Self.with({ _ in try .json(Page(items: [Self.event(7), Self.event(9)], nextCursor: nil)) }) {
+            program, daemon in
             let list = try await program.run([
                 "event", "list", "--last", "2", "--merchant", "merchant.com.example", "--kind", "keyRevoked",
                 "--severity",

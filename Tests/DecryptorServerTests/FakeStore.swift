@@ -37,7 +37,9 @@ final class FakeStore: MerchantRepository {
         }
     }
 
-    func read<Result: Sendable>(_ body: @Sendable (any MerchantReading) throws -> Result) async throws -> Result {
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result {
         try readNow(body)
     }
 

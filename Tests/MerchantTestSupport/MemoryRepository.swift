@@ -12,7 +12,7 @@ package final class MemoryRepository: MerchantRepository {
     package func setEventObserver(_ observer: any EventObserver) { eventObserver.withLock { $0 = observer } }
 
     package func read<Result: Sendable>(
-        _ body: @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
     ) async throws -> Result { try readNow(body) }
 
     package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
