@@ -116,7 +116,8 @@ let composition: [Target] = [
         "DaemonKit",
         [
             "AdminServer", "DecryptorServer", "EventDelivery", "MerchantStore", "KeyCustody", "MerchantOperations",
-            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration, .yams,
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration,
+            .yams,
             .serviceLifecycle,
             .unixSignals, .logging, .argumentParser,
         ]),
