@@ -162,7 +162,7 @@ struct DeliveryTests {
         try await stage.delivering(to: [hook]) { [stage] in
             try await stage.until("delivery") { try isDelivered() }
         }
-        #expect(receiver.got.map(\.sequence) == [2, 4, 5])
+        #expect(receiver.got.map(\.sequence).sorted() == [2, 4, 5])
     }
 
     @Test("a changed secret counts from the next delivery on, two at a time sign both, and without one nothing is sent")
