@@ -56,7 +56,7 @@ actor Courier {
             for await _ in alarms { await step(&attempts) }
             // What is under way may come to its end; what does not is delivered again after the next start.
             let deadline = ContinuousClock.now + limits.farewell
-            while !lanesUnderWay.isEmpty, ContinuousClock.now < deadline {
+            while !lanesUnderWay.isEmpty, !Task.isCancelled, ContinuousClock.now < deadline {
                 try? await Task.sleep(for: .milliseconds(20))
             }
             attempts.cancelAll()

@@ -86,7 +86,7 @@ package struct WebhookAddress: Hashable, Sendable {
         url = "https://\(authority):\(port)\(path)" + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
     }
 
-    /// RFC 1123 section 2.1. A last part of digits alone would be read as an address by some resolvers.
+    /// RFC 1123 section 2.1. A last part that is a number, decimal or hexadecimal, is read as an address by resolvers.
     private static func isName(_ host: String) -> Bool {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         return host.utf8.count <= 253
@@ -98,7 +98,7 @@ package struct WebhookAddress: Hashable, Sendable {
                         default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
                         }
                     }
-            } && labels.last?.contains { !$0.isNumber } == true
+            } && labels.last.map { !$0.allSatisfy(\.isNumber) && !$0.hasPrefix("0x") } == true
     }
 }
 

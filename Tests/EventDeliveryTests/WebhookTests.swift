@@ -5,12 +5,8 @@ import Vocabulary
 
 @Suite("Webhooks' settings")
 struct WebhookTests {
-    let directory: String
-
-    init() throws {
-        directory = "/tmp/mkd-secret-\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-    }
+    /// In a directory that goes with the test.
+    private let directory = "/tmp/mkd-secret-\(UUID().uuidString.prefix(8))"
 
     private func secret(_ text: String, mode: Int = 0o600) throws -> String {
         let path = "\(directory)/\(UUID().uuidString)"
@@ -20,6 +16,7 @@ struct WebhookTests {
     }
 
     private func removing(_ body: () throws -> Void) rethrows {
+        try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try body()
     }
@@ -95,12 +92,12 @@ struct WebhookTests {
     @Test("the signature is HMAC-SHA256 over time, dot and body, as openssl makes it")
     func signature() throws {
         try removing {
-            let secrets = try WebhookSecrets.read(secret("an old secret 01\na new secret 02"))
+            let secrets = try WebhookSecrets.read(secret("an old secret 01\na new secret 002"))
             let moment = Timestamp(millisecondsSince1970: 1_795_237_200_987)
             let signature = secrets.signature(over: Array(#"{"a":1}"#.utf8), at: moment)
             let file = "\(directory)/signed"
             try Data(#"1795237200.{"a":1}"#.utf8).write(to: URL(filePath: file))
-            let expected = try ["an old secret 01", "a new secret 02"].map { key in
+            let expected = try ["an old secret 01", "a new secret 002"].map { key in
                 let output = try Receiver.run(["openssl", "dgst", "-sha256", "-hmac", key, "-r", file])
                 return ",v1=\(output.prefix(64))"
             }

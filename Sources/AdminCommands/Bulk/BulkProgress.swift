@@ -44,7 +44,7 @@ struct BulkProgress {
                 let filled = min(room, room * past / max(total, 1))
                 return "[\(String(repeating: "#", count: filled))\(String(repeating: ".", count: room - filled))] "
             } ?? ""
-        return bar + text + style.paint(failed, .critical)
+        return bar + text + (failed.isEmpty ? "" : style.paint(failed, .critical))
     }
 
     private static func time(_ seconds: Double) -> String {

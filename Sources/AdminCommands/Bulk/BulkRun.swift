@@ -50,12 +50,16 @@ struct BulkRun<Item: BulkItem> {
                 }
                 progress.show(summary)
             }
-            while !interruption.happened, summary.unreachable == nil, let item = try await next() {
+            while !interruption.happened, summary.unreachable == nil {
+                if underWay == concurrency, let ending = try await group.next() {
+                    try take(ending)
+                    continue
+                }
+                guard let item = try await next() else { break }
                 guard !report.isFinished(item) else {
                     summary.skipped += 1
                     continue
                 }
-                if underWay == concurrency, let ending = try await group.next() { try take(ending) }
                 group.addTask { try await Self.attempt(item, act) }
                 underWay += 1
             }
@@ -75,7 +79,7 @@ struct BulkRun<Item: BulkItem> {
             do {
                 return .outcome(item, try await act(item))
             } catch let error as ClientError where error.mayPass {
-                guard pause < .seconds(5) else { return .unreachable(error) }
+                guard pause < .seconds(4) else { return .unreachable(error) }
                 try await Task.sleep(for: pause)
                 pause *= 2
             } catch let error as ClientError {

@@ -31,7 +31,8 @@ enum CSRFile {
             guard written > 0 || errno == EINTR else { break }
             rest = rest.dropFirst(max(0, written))
         }
-        guard rest.isEmpty, close(descriptor) == 0, rename(draft, path) == 0 else {
+        let isClosed = close(descriptor) == 0
+        guard rest.isEmpty, isClosed, rename(draft, path) == 0 else {
             let failure = failure(path)
             unlink(draft)
             throw failure
