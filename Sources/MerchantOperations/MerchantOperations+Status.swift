@@ -79,7 +79,8 @@ extension MerchantOperations {
 
     package func status() async throws -> Status {
         let now = clock.now
-        let (environment, gateway) = (environment, gateway)
+        // Asked before the store is: the gateway may look for its identity there, and a read inside of a read ends the process.
+        let (environment, gatewayHealth) = (environment, gateway.health)
         let ofDaemon = healthFindings()
         return try await repository.read { reading in
             var findings = ofDaemon
@@ -94,7 +95,7 @@ extension MerchantOperations {
             findings += below.map { Self.finding(for: $0, at: now) }
             let counts = try reading.counts(at: now)
             let oldest = try reading.openCalls(after: nil, limit: Self.mostFindings).map(\.openedAt).min()
-            findings += Self.findings(for: counts, oldestOpenCall: oldest, health: gateway.health, at: now)
+            findings += Self.findings(for: counts, oldestOpenCall: oldest, health: gatewayHealth, at: now)
             let webhooks = try reading.webhooks()
             findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
             findings.sort { $0.severity > $1.severity }
