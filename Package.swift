@@ -190,7 +190,7 @@ let testTargets: [Target] = [
             .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
-    tests("EndToEndTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
+    tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
         "AppleGatewayTests",
         [

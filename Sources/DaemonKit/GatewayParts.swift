@@ -16,7 +16,7 @@ struct GatewayParts {
         _ settings: Settings, store: MerchantStore, custody: KeyCustody, clock: any WallClock, logger: Logger
     ) throws {
         let named = settings.gateway
-        let identities = try Self.identities(named, store: store, custody: custody, logger: logger)
+        let identities = try Self.identities(named, store: store, custody: custody, clock: clock, logger: logger)
         let transport = SecureTransport(
             roots: try Self.roots("apple.gateway.trust-roots", named.trustRoots), connectTimeout: named.connectTimeout)
         var configuration = AppleGateway.Settings(
@@ -41,11 +41,16 @@ struct GatewayParts {
     }
 
     private static func identities(
-        _ settings: GatewaySettings, store: MerchantStore, custody: KeyCustody, logger: Logger
+        _ settings: GatewaySettings, store: MerchantStore, custody: KeyCustody, clock: any WallClock, logger: Logger
     ) throws -> any IdentitySource {
         guard let files = settings.identityFiles else {
             return CustodyIdentities(custody: custody) { [merchant = settings.identityMerchant] in
-                try store.readNow { try candidates(of: merchant, in: $0) }
+                try store.readNow { try $0.identityKeys(at: clock.now) }
+                    .filter { key in
+                        let owner = key.keyPair.merchantIdentifier
+                        return merchant.map { $0 == owner } ?? owner.isPlatformIntegrator
+                    }
+                    .map { .init(keyPair: $0.keyPair, certificates: [$0.certificate]) }
             }
         }
         let path = files.privateKey ?? files.certificate
@@ -56,18 +61,6 @@ struct GatewayParts {
                 metadata: ["path": "\(path)", "mode": "0\(String(mode, radix: 8))"])
         }
         do { return try IdentityFiles(files) } catch { throw SettingsError("'apple.gateway.identity': \(error)") }
-    }
-
-    /// The platform integrators stand last in the order of identifiers, so that they are found without a look at every merchant.
-    private static func candidates(
-        of named: MerchantIdentifier?, in reading: any MerchantReading
-    ) throws -> [CustodyIdentities.Candidate] {
-        let merchants =
-            try named.map { [$0] }
-            ?? reading.merchants(after: MerchantIdentifier("platformintegrator.-"), limit: 16).map(\.identifier)
-        return try merchants.flatMap { try reading.keyPairs(of: $0) }
-            .filter { $0.purpose == .identity && $0.state.isActive }
-            .map { .init(keyPair: $0, certificates: try reading.certificates(of: $0.publicKeyHash)) }
     }
 
     private static func roots(_ setting: String, _ paths: [String]) throws -> TrustRoots {
