@@ -144,6 +144,6 @@ import Testing
         let other = try installation.write("another file", "other")
         #expect(try installation.ctl("domain", "file", "--set", other).status == 0)
         let wrong = try check(true)
-        #expect(wrong.status == 1 && wrong.error.contains("wrongBytes"), "\(wrong.output) \(wrong.error)")
+        #expect(wrong.status == 1 && wrong.error.contains("wrongContent"), "\(wrong.output) \(wrong.error)")
     }
 }
