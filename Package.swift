@@ -45,6 +45,7 @@ extension Target.Dependency {
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
     static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -61,8 +62,9 @@ let base: [Target] = [
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
-            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0003_recovery.sql"),
-            .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
+            .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("migrations/v0004_rolls.sql"),
+            .embedInCode("migrations/v0005_events.sql"), .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(
@@ -101,23 +103,39 @@ let edges: [Target] = [
             .swiftASN1,
         ]),
     room(
+        "EventDelivery",
+        [
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", .crypto, .asyncHTTPClient, .nioCore,
+            .nioHTTP1, .nioSSL, .nioPosix, .logging, .serviceLifecycle,
+        ]),
+    room(
         "MerchantKeyClient",
         ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
+    room(
+        "AppleGateway",
+        ["MerchantCore", "Vocabulary", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging]),
 ]
 
 let composition: [Target] = [
     room(
         "DaemonKit",
         [
-            "AdminServer", "DecryptorServer", "MerchantStore", "KeyCustody", "MerchantOperations", "MerchantCore",
-            "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration, .yams,
+            "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "MerchantStore", "KeyCustody",
+            "MerchantOperations",
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration,
+            .yams,
             .serviceLifecycle,
             .unixSignals, .logging, .argumentParser,
         ]),
     room(
         "AdminCommands",
         ["MerchantKeyClient", "WireAPI", "PaymentToken", "Vocabulary", "StrictJSON", .argumentParser]),
-    room("SandboxKit", ["Vocabulary", .crypto, .cryptoExtras, .x509, .swiftASN1, .argumentParser]),
+    room(
+        "SandboxKit",
+        [
+            "Vocabulary", .crypto, .cryptoExtras, .x509, .swiftASN1, .argumentParser, .asyncHTTPClient, .nioCore,
+            .nioHTTP1, .nioPosix, .nioSSL,
+        ]),
 ]
 
 let programs: [Target] = [
@@ -155,6 +173,9 @@ let testTargets: [Target] = [
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket"]),
     tests(
+        "MerchantOperationsTests",
+        ["MerchantOperations", "MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary"]),
+    tests(
         "AdminServerTests",
         [
             "AdminServer", "LocalSocket", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "WireAPI",
@@ -169,7 +190,25 @@ let testTargets: [Target] = [
             .nioPosix, .serviceLifecycle,
         ]),
     tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
-    tests("EndToEndTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
+    tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
+    tests(
+        "AppleGatewayTests",
+        [
+            "AppleGateway", "KeyCustody", "SandboxKit", "MerchantTestSupport", "MerchantCore", "Vocabulary", .logging,
+            .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+        ], resources: [.copy("Scripts")]),
+    tests(
+        "EventDeliveryTests",
+        [
+            "EventDelivery", "MerchantStore", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary",
+            .logging, .serviceLifecycle,
+        ], resources: [.copy("Scripts")]),
+    tests(
+        "RollTests",
+        [
+            "MerchantTestSupport", "MerchantStore", "MerchantOperations", "MerchantCore", "Vocabulary", "Secrets",
+            .crypto,
+        ]),
     tests("ArchitectureTests", []),
 ]
 
@@ -192,6 +231,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),

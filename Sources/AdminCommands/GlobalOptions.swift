@@ -22,8 +22,10 @@ struct GlobalOptions: ParsableArguments {
     }
 
     /// Runs `body` with the admin's socket.
-    func withAdmin<Result>(_ body: (AdminClient) async throws -> Result) async throws -> Result {
-        try await AdminClient.with(socketPath: try adminSocketPath(), body)
+    func withAdmin<Result>(
+        connections: Int = 8, _ body: (AdminClient) async throws -> Result
+    ) async throws -> Result {
+        try await AdminClient.with(socketPath: try adminSocketPath(), connections: connections, body)
     }
 }
 

@@ -16,8 +16,9 @@ struct MerchantKeyCtl: NounCommand {
             """,
         version: Program.version,
         subcommands: [
-            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, TokenNoun.self, StatusShow.self, AuditNoun.self,
-            BackupNoun.self, ConfigNoun.self, Diagnose.self,
+            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, RollNoun.self, TokenNoun.self, RegistrationNoun.self,
+            DomainNoun.self, StatusShow.self, EventNoun.self, AuditNoun.self, BackupNoun.self, ConfigNoun.self,
+            Diagnose.self,
         ])
 
     // Declared here too, so that both stand before the noun as well as after the verb.

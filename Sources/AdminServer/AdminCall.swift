@@ -53,11 +53,14 @@ struct AdminCall: Sendable {
     }
 
     /// The query's `dryRun`.
-    func dryRun() throws(MerchantError) -> Bool {
-        switch query["dryRun"] {
+    func dryRun() throws(MerchantError) -> Bool { try flag("dryRun") }
+
+    /// A parameter of the query that is true or false; false where it is absent.
+    func flag(_ name: String) throws(MerchantError) -> Bool {
+        switch query[name] {
         case nil, "false": false
         case "true": true
-        default: throw MerchantError(.malformed, "'dryRun' is neither true nor false")
+        default: throw MerchantError(.malformed, "'\(name)' is neither true nor false")
         }
     }
 }
@@ -82,6 +85,28 @@ extension PublicKeyHash {
             )
         }
         self = hash
+    }
+}
+
+extension PartnerInternalMerchantIdentifier {
+    /// - Throws: `malformed`, naming the field.
+    init(_ text: String, named field: String) throws(MerchantError) {
+        guard let partner = PartnerInternalMerchantIdentifier(text) else {
+            throw MerchantError(
+                .malformed,
+                "'\(field)' is '\(text.prefix(64))' of \(text.utf8.count) bytes, \(Self.expectation)")
+        }
+        self = partner
+    }
+}
+
+extension DomainName {
+    /// - Throws: `malformed`, naming the field.
+    init(_ text: String, named field: String) throws(MerchantError) {
+        guard let name = DomainName(anySpelling: text) else {
+            throw MerchantError(.malformed, "'\(field)' has '\(text.prefix(300))', \(Self.expectation)")
+        }
+        self = name
     }
 }
 

@@ -22,12 +22,32 @@ extension AdminHandlers {
         return try Answer(page).about(merchant: merchant)
     }
 
-    /// Key pairs whose publicKeyHash begins so.
+    /// Key pairs whose publicKeyHash begins so, or every merchant's in one state.
     func keys(_ call: AdminCall) async throws -> Answer {
-        guard let beginning = call.query["beginning"] else {
+        switch (call.query["beginning"], call.query["state"]) {
+        case (let beginning?, nil) where call.query["cursor"] == nil: try await keys(call, beginning: beginning)
+        case (nil, let state?): try await keys(call, in: KeyState(state, named: "state"))
+        case (nil, nil):
             throw MerchantError(
-                .malformed, "the query parameter 'beginning' is missing, expected part of a publicKeyHash")
+                .malformed,
+                "the query parameter 'beginning' is missing, expected part of a publicKeyHash, or a 'state'")
+        case (_?, _):
+            throw MerchantError(
+                .malformed, "found 'beginning' with 'state' or 'cursor', expected 'beginning' or 'state'")
         }
+    }
+
+    private func keys(_ call: AdminCall, in state: KeyState) async throws -> Answer {
+        let limit = try call.limit()
+        let cursor = try call.query["cursor"].map { text throws(MerchantError) in
+            try PublicKeyHash(text, named: "cursor")
+        }
+        let found = try await operations.keyPairs(in: state, after: cursor, limit: limit + 1)
+        return try Answer(
+            Page(found, limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL })
+    }
+
+    private func keys(_ call: AdminCall, beginning: String) async throws -> Answer {
         let found = try await operations.keyPairs(beginning: beginning, limit: try call.limit())
         return try Answer(Page(items: found.map(KeyDocument.init), nextCursor: nil))
     }

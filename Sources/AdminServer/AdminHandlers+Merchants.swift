@@ -42,6 +42,9 @@ extension AdminHandlers {
         let view = try await operations.addMerchant(
             identifier, name: body.name, targetActiveKeyPairs: body.targetActiveKeyPairs,
             for: call.creatingRequest(Paths.merchants))
+        if body.generateKeyPairs == true {
+            try await operations.prepareKeyPairs(of: identifier, algorithm: .ecV1, for: call.request)
+        }
         return try Answer(created: MerchantDocument(view), at: Paths.merchant(identifier)).about(merchant: identifier)
     }
 

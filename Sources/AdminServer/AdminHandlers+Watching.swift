@@ -22,8 +22,9 @@ extension AdminHandlers {
             try $0.keyPairsEnding(before: Timestamp(millisecondsSince1970: 253_402_300_799_000), limit: 1)
         }
         let page = MetricsPage(
-            counts: status.counts, soonestEnd: soonest.first?.notAfter, requests: counter.snapshot(),
-            version: version, startedAt: startedAt, residentBytes: ProcessMemory.residentBytes())
+            counts: status.counts, soonestEnd: soonest.first?.notAfter, rolls: status.rolls, webhooks: status.webhooks,
+            requests: counter.snapshot(), version: version, startedAt: startedAt,
+            residentBytes: ProcessMemory.residentBytes())
         return Answer(bytes: ByteBuffer(string: page.text), mediaType: "text/plain; version=0.0.4; charset=utf-8")
     }
 

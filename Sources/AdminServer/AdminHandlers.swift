@@ -16,4 +16,9 @@ struct AdminHandlers: Sendable {
     func owner(of hash: PublicKeyHash) async throws -> MerchantIdentifier {
         try await operations.keyPair(hash).keyPair.merchantIdentifier
     }
+
+    /// Whose roll it is.
+    func owner(ofRoll number: Int) async throws -> MerchantIdentifier {
+        try await operations.roll(number).roll.merchantIdentifier
+    }
 }

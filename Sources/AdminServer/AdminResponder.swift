@@ -75,6 +75,8 @@ extension AdminResponder.Session {
         case none
         case merchant(MerchantIdentifier)
         case key(PublicKeyHash)
+        case registration(PartnerInternalMerchantIdentifier)
+        case roll(Int)
     }
 
     /// - Throws: `forbidden` before anything the caller sent is looked at; then `malformed` for a bad name in the path.
@@ -88,6 +90,14 @@ extension AdminResponder.Session {
             return .none
         case .merchant: return .merchant(try MerchantIdentifier(text, named: "merchantIdentifier"))
         case .key: return .key(try PublicKeyHash(text, named: "publicKeyHash"))
+        case .registration:
+            if let permit = route.permit { try requireEveryMerchant(permit) }
+            return .registration(
+                try PartnerInternalMerchantIdentifier(text, named: "partnerInternalMerchantIdentifier"))
+        case .roll:
+            guard text.utf8.count <= 18, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
+            else { throw MerchantError(.malformed, "'rollId' is not one, expected digits") }
+            return .roll(number)
         }
     }
 
@@ -112,7 +122,14 @@ extension AdminResponder.Session {
                 try grants.require(permit, for: try await responder.handlers.owner(of: hash))
             }
             return try await handler(responder.handlers, call, hash)
-        case (.merchant, _), (.key, _):
+        case (.registration(let handler), .registration(let partner)):
+            return try await handler(responder.handlers, call, partner)
+        case (.roll(let handler), .roll(let number)):
+            if let permit = route.permit, !grants.allowsEveryMerchant(permit) {
+                try grants.require(permit, for: try await responder.handlers.owner(ofRoll: number))
+            }
+            return try await handler(responder.handlers, call, number)
+        case (.merchant, _), (.key, _), (.roll, _), (.registration, _):
             preconditionFailure("judge(_:_:) reads the parameter that the route's scope names")
         }
     }

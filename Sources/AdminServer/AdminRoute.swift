@@ -22,6 +22,11 @@ package struct AdminRoute: Sendable {
         case merchant(@Sendable (AdminHandlers, AdminCall, MerchantIdentifier) async throws -> Answer)
         /// The merchant whose key pair is in the path.
         case key(@Sendable (AdminHandlers, AdminCall, PublicKeyHash) async throws -> Answer)
+        /// The registration in the path; about every merchant, because a registration need not name one of ours.
+        case registration(
+            @Sendable (AdminHandlers, AdminCall, PartnerInternalMerchantIdentifier) async throws -> Answer)
+        /// The merchant whose roll is in the path.
+        case roll(@Sendable (AdminHandlers, AdminCall, Int) async throws -> Answer)
     }
 
     package let method: HTTPRequest.Method
@@ -87,7 +92,8 @@ extension AdminRoute {
             .post, "/v1/certificates", deed: "certificate stored",
             .everyMerchant { try await $0.storeCertificate($1, for: nil) }),
 
-        reads("/v1/keys", query: ["beginning", "limit"], .everyMerchant { try await $0.keys($1) }),
+        reads(
+            "/v1/keys", query: ["beginning", "state", "limit", "cursor"], .everyMerchant { try await $0.keys($1) }),
         reads("/v1/keys/{publicKeyHash}", .key { try await $0.key($1, $2) }),
         reads("/v1/keys/{publicKeyHash}/csr", .key { try await $0.csr($1, of: $2) }),
         writes(.post, "/v1/keys/{publicKeyHash}/promote", deed: "key promoted", .key { try await $0.promote($1, $2) }),
@@ -99,6 +105,41 @@ extension AdminRoute {
             .post, "/v1/keys/{publicKeyHash}/destroy", deed: "key destruction ordered", effect: .destroys,
             .key { try await $0.destroy($1, $2) }),
 
+        reads("/v1/registrations", query: ["limit", "cursor"], .everyMerchant { try await $0.registrations($1) }),
+        writes(
+            .post, "/v1/registrations", deed: "merchant registered with Apple",
+            .everyMerchant { try await $0.register($1) }),
+        reads(
+            "/v1/registrations/{partnerInternalMerchantIdentifier}", query: ["refresh"],
+            .registration { try await $0.registration($1, $2) }),
+        writes(
+            .delete, "/v1/registrations/{partnerInternalMerchantIdentifier}", deed: "domains unregistered with Apple",
+            effect: .destroys, query: ["dryRun"], .registration { try await $0.unregister($1, $2) }),
+        writes(
+            .post, "/v1/registrations/sync", deed: "registrations compared with Apple",
+            .everyMerchant { try await $0.syncRegistrations($1) }),
+        reads("/v1/domain-file", .everyMerchant { handlers, _ in try await handlers.domainFile() }),
+        writes(
+            .put, "/v1/domain-file", deed: "domain file stored", .everyMerchant { try await $0.setDomainFile($1) }),
+        writes(
+            .post, "/v1/domain-checks", deed: "domain checked", .everyMerchant { try await $0.checkDomain($1) }),
+        reads(
+            "/.well-known/apple-developer-merchantid-domain-association", permit: nil,
+            .open { handlers, _ in try await handlers.domainFileBytes() }),
+
+        writes(
+            .post, "/v1/merchants/{merchantIdentifier}/rolls", deed: "roll started",
+            .merchant { try await $0.startRoll($1, of: $2) }),
+        reads(
+            "/v1/rolls", query: ["merchant", "state", "limit", "cursor"], .judgedInside { try await $0.rolls($1) }),
+        reads("/v1/rolls/{rollId}", .roll { try await $0.roll($1, $2) }),
+        writes(
+            .post, "/v1/rolls/{rollId}/finish", deed: "roll finished", effect: .destroys,
+            .roll { try await $0.finishRoll($1, $2) }),
+        writes(
+            .post, "/v1/rolls/{rollId}/abandon", deed: "roll abandoned", effect: .destroys,
+            .roll { try await $0.abandonRoll($1, $2) }),
+
         reads("/v1/status", .everyMerchant { handlers, _ in try await handlers.status() }),
         reads(
             "/v1/audit", query: ["merchant", "key", "caller", "since", "until", "order", "limit", "cursor"],
@@ -109,6 +150,12 @@ extension AdminRoute {
         writes(
             .post, "/v1/backups/verification", deed: "backup verified",
             .everyMerchant { try await $0.tryOutBackup($1) }),
+        reads(
+            "/v1/events", query: ["after", "cursor", "newest", "limit", "merchant", "kind", "severity", "wait"],
+            .judgedInside { try await $0.events($1) }),
+        writes(
+            .post, "/v1/events/redeliver", deed: "parked events sent again",
+            .everyMerchant { try await $0.redeliverEvents($1) }),
         reads("/metrics", .everyMerchant { handlers, _ in try await handlers.metrics() }),
         reads("/v1/health", permit: nil, .open { handlers, _ in try handlers.healthAnswer() }),
         reads("/v1/openapi.yaml", permit: nil, .open { handlers, _ in handlers.contract() }),

@@ -53,7 +53,9 @@ extension Answer {
         let detail = error.code == .internalError ? "internal error, see the daemon's log" : error.detail
         var answer = problem(
             status: status, code: error.code.rawValue, title: title, detail: detail, requestId: requestId)
-        if let seconds = ProblemTable.retryAfter(error.code) { answer.headers[.retryAfter] = "\(seconds)" }
+        if let seconds = error.retryAfter ?? ProblemTable.retryAfter(error.code) {
+            answer.headers[.retryAfter] = "\(seconds)"
+        }
         return answer
     }
 

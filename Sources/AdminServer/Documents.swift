@@ -28,7 +28,8 @@ extension KeyDocument {
             destroyAfter: keyPair.destroyAfter?.rfc3339, exportedAt: keyPair.exportedAt?.rfc3339,
             certificates: view.certificates.sorted { ($0.notBefore, $0.storedAt) > ($1.notBefore, $1.storedAt) }
                 .map(CertificateDocument.init),
-            csr: view.certificateSigningRequest.map { PEM.encode($0, label: "CERTIFICATE REQUEST") })
+            csr: view.certificateSigningRequest.map { PEM.encode($0, label: "CERTIFICATE REQUEST") },
+            use: view.use.map(KeyUseDocument.init))
     }
 }
 
@@ -65,11 +66,35 @@ extension StatusDocument {
             backups: BackupCoverageDocument(
                 lastVerified: status.backups.lastVerified?.rfc3339, file: status.backups.lastVerifiedPath,
                 merchantsWithoutBackup: status.backups.merchantsWithoutBackup),
+            registrations: status.counts.registrations, registrationsDrifting: status.counts.registrationsDrifting,
+            registrationCallsOpen: status.counts.registrationCallsOpen,
             findings: status.findings.map {
                 Finding(
                     severity: $0.severity.rawValue, code: $0.code.rawValue, detail: $0.detail,
                     merchantIdentifier: $0.merchantIdentifier?.rawValue, publicKeyHash: $0.publicKeyHash?.base64)
-            })
+            },
+            rolls: Dictionary(
+                uniqueKeysWithValues: RollState.allCases.map { ($0.rawValue, status.rolls[$0] ?? 0) }),
+            longestWaitingRolls: status.longestWaitingRolls.map { RollDocument($0) },
+            endingByWeek: status.endingByWeek.map { Week(begins: $0.begins.rfc3339, ending: $0.ending) },
+            awaitingDestruction: status.awaitingDestruction,
+            destructions: status.destructions.compactMap { keyPair in
+                keyPair.destroyAfter.map {
+                    Destruction(
+                        publicKeyHash: keyPair.publicKeyHash.base64,
+                        merchantIdentifier: keyPair.merchantIdentifier.rawValue, destroyAfter: $0.rfc3339)
+                }
+            },
+            webhooks: status.webhooks.map(Webhook.init))
+    }
+}
+
+extension StatusDocument.Webhook {
+    init(_ state: WebhookState) {
+        self.init(
+            name: state.name, undelivered: state.undelivered, parked: state.parked,
+            oldestUndelivered: state.oldestUndelivered?.rfc3339, lastDelivered: state.lastDelivered?.rfc3339,
+            lastFailed: state.lastFailed?.rfc3339, lastFailure: state.lastFailure)
     }
 }
 

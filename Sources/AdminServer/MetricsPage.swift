@@ -7,6 +7,8 @@ struct MetricsPage {
     let counts: StoreCounts
     /// Of the active key pairs' certificates; may have passed.
     let soonestEnd: Timestamp?
+    let rolls: [RollState: Int]
+    let webhooks: [WebhookState]
     let requests: [RequestCounter.Label: Int]
     let version: String
     let startedAt: Timestamp
@@ -32,6 +34,9 @@ struct MetricsPage {
         metric(
             "merchantkeyd_key_pairs", "gauge", "Key pairs by state.",
             KeyState.allCases.map { ("{state=\"\($0.rawValue)\"}", String(counts.keyPairs[$0] ?? 0)) })
+        metric(
+            "merchantkeyd_rolls", "gauge", "Rolls by state; those that ended are kept.",
+            RollState.allCases.map { ("{state=\"\($0.rawValue)\"}", String(rolls[$0] ?? 0)) })
         gauge("merchantkeyd_certificates", "Certificates stored.", counts.certificates)
         gauge(
             "merchantkeyd_active_key_pairs_with_ended_certificate",
@@ -40,7 +45,28 @@ struct MetricsPage {
             "merchantkeyd_certificate_soonest_end_timestamp_seconds",
             "When the first certificate of an active key pair ends.",
             soonestEnd.map { Int($0.millisecondsSince1970 / 1000) })
+        func webhookMetric(_ name: String, _ help: String, _ value: (WebhookState) -> Int?) {
+            metric(
+                name, "gauge", help,
+                webhooks.compactMap { webhook in
+                    value(webhook).map { ("{webhook=\"\(Self.escape(webhook.name))\"}", String($0)) }
+                })
+        }
+        webhookMetric("merchantkeyd_events_undelivered", "Events on their way to a webhook.") { $0.undelivered }
+        webhookMetric("merchantkeyd_events_parked", "Events given up after a day of failures.") { $0.parked }
+        webhookMetric(
+            "merchantkeyd_events_oldest_undelivered_timestamp_seconds",
+            "When the oldest event occurred that is on its way to a webhook."
+        ) { $0.oldestUndelivered.map { Int($0.millisecondsSince1970 / 1000) } }
         gauge("merchantkeyd_audit_records", "Records in the audit chain.", counts.auditRecords)
+        gauge(
+            "merchantkeyd_registrations", "Merchants that have a domain registered with Apple.", counts.registrations)
+        gauge(
+            "merchantkeyd_registrations_drifting", "Registrations of which Apple's record is known to differ.",
+            counts.registrationsDrifting)
+        gauge(
+            "merchantkeyd_registration_calls_open", "Calls to Apple whose outcome nobody knows yet.",
+            counts.registrationCallsOpen)
         metric(
             "merchantkeyd_admin_requests_total", "counter", "Requests answered on the admin socket.",
             requests.sorted { $0.key < $1.key }.map { label, count in

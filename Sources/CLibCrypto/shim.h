@@ -16,3 +16,8 @@
 
 /// ERR_GET_REASON, a macro in some releases.
 static inline int clibcrypto_err_reason(unsigned long code) { return ERR_GET_REASON(code); }
+
+// Stacks of certificates, whose functions are macros.
+static inline int clibcrypto_count(const STACK_OF(X509) *stack) { return stack ? sk_X509_num(stack) : 0; }
+static inline X509 *clibcrypto_certificate(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
+static inline void clibcrypto_free_certificates(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }

@@ -1,5 +1,6 @@
 import AdminServer
 import DecryptorServer
+import EventDelivery
 import FoundationEssentials
 import Glibc
 import KeyCustody
@@ -40,16 +41,19 @@ package enum Daemon {
         let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
         let claims = ClaimsFile(
             path: settings.claimsPath, isExpected: hadDatabase, clock: clock, logger: logger)
+        let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
         let conditions = ConditionBoard()
         let storeHealth = DaemonHealth(store: store, conditions: conditions)
         let operations = MerchantOperations(
             repository: store, custodian: custody, claims: claims.ledger, clock: clock,
-            environment: settings.environment, tokenRoots: try tokenRoots(settings),
+            environment: settings.environment, tokenRoots: try tokenRoots(settings), rolls: settings.rolls,
             backups: BackupWorkshop(store: store, masterKeyFile: settings.masterKeyFile, clock: clock),
-            conditions: { storeHealth.findings })
+            conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
+        store.setEventObserver(operations.bell)
+        try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         let start = StartRecord(
             operations: operations, settings: settings, caller: ourselves, conditions: conditions, logger: logger)
@@ -67,10 +71,18 @@ package enum Daemon {
         let sweep = DestructionSweep(
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
+        let observedUse = UseKeeping(operations: operations, caller: ourselves, logger: logger)
+        let schedule = RollSchedule(operations: operations, caller: ourselves, logger: logger)
+        let settler = RegistrationSettler(operations: operations, caller: ourselves, logger: logger)
+        let eventDelivery = EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger)
+        let eventSweep = EventSweep(operations: operations, age: settings.events.retention, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
+                // Ended last to first: what the servers' last requests left is stored after them.
                 services: [
-                    .init(service: sweep),
+                    .init(service: observedUse), .init(service: sweep), .init(service: schedule),
+                    .init(service: settler),
+                    .init(service: eventSweep), .init(service: eventDelivery),
                     .init(
                         service: HeadShipping(
                             settings: settings.auditHead, store: store, clock: clock, conditions: conditions,
@@ -92,7 +104,11 @@ package enum Daemon {
                 "version": "\(Program.version)", "environment": "\(settings.environment.rawValue)",
                 "adminSocket": "\(settings.adminSocket.path)", "decryptorSocket": "\(settings.decryptorSocket.path)",
             ])
-        try await group.run()
+        do { try await group.run() } catch {
+            await outward.shutdown()
+            throw error
+        }
+        await outward.shutdown()
         try claims.close()
         lock.markClosed()
         try store.close()

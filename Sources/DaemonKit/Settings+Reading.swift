@@ -29,7 +29,7 @@ extension Settings {
 
         let directory =
             try stateDirectory ?? reader.string(forKey: "state-directory") ?? defaultStateDirectory(variables)
-        let policy = try callers(reader, count: file?.callers)
+        let policy = try callers(reader, count: file?.entries["callers"])
         let mode: UInt32 = policy == nil ? 0o600 : 0o666
         return Settings(
             environment: try choice(reader, "environment", default: .production),
@@ -44,7 +44,9 @@ extension Settings {
                 file: try absolutePath(reader, "audit.head.file"),
                 syslog: try absolutePath(reader, "audit.head.syslog"),
                 every: try duration(reader, "audit.head.every", default: .seconds(60))),
-            backup: try backup(reader))
+            backup: try backup(reader), gateway: try GatewaySettings.read(reader),
+            events: try EventSettings.read(reader, webhooks: file?.entries["events.webhooks"] ?? 0),
+            rolls: try rolls(reader))
     }
 
     private static func backup(_ reader: ConfigReader) throws -> BackupSettings? {
@@ -70,6 +72,40 @@ extension Settings {
             throw SettingsError("'\(name)' is '\(text)', \(DurationText.expectation) and at most 365d")
         }
         return .seconds(seconds)
+    }
+
+    private static func rolls(_ reader: ConfigReader) throws -> RollPolicy {
+        var policy = RollPolicy()
+        policy.renewBefore = try duration(reader, "roll.renew-before", 1...730, default: policy.renewBefore)
+        policy.jitter = try duration(reader, "roll.renewal-jitter", 0...365, default: policy.jitter)
+        policy.quietPeriod = try duration(reader, "roll.quiet-period", 0...365, default: policy.quietPeriod)
+        policy.promotesOnProof = try flag(reader, "roll.promote-on-proof", default: policy.promotesOnProof)
+        policy.finishesWhenQuiet = try flag(reader, "roll.finish-when-quiet", default: policy.finishesWhenQuiet)
+        return policy
+    }
+
+    /// - Parameter days: the fewest and the most that are taken.
+    private static func duration(
+        _ reader: ConfigReader, _ name: String, _ days: ClosedRange<Int>, default fallback: Duration
+    ) throws -> Duration {
+        guard let text = reader.string(forKey: ConfigKey(name)) else { return fallback }
+        guard let seconds = DurationText.seconds(text),
+            (days.lowerBound * 86_400...days.upperBound * 86_400).contains(seconds)
+        else {
+            throw SettingsError(
+                "'\(name)' is '\(text)', \(DurationText.expectation), from \(days.lowerBound)d to \(days.upperBound)d"
+            )
+        }
+        return .seconds(seconds)
+    }
+
+    private static func flag(_ reader: ConfigReader, _ name: String, default fallback: Bool) throws -> Bool {
+        switch reader.string(forKey: ConfigKey(name)) {
+        case nil: return fallback
+        case "true": return true
+        case "false": return false
+        case .some(let text): throw SettingsError("'\(name)' is '\(text)', expected true or false")
+        }
     }
 
     private static func defaultStateDirectory(_ variables: [String: String]) throws -> String {

@@ -21,6 +21,9 @@ package struct Settings: Sendable {
     package var auditHead: AuditHeadSettings
     /// Backups by schedule; nil: none are made.
     package var backup: BackupSettings?
+    package var gateway = GatewaySettings()
+    package var events: EventSettings
+    package var rolls: RollPolicy
 
     package struct AuditHeadSettings: Sendable, Hashable {
         /// A line is appended to this file for each head; nil: none is.

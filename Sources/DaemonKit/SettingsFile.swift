@@ -6,8 +6,8 @@ import Yams
 struct SettingsFile {
     private(set) var texts: [String: String] = [:]
     private(set) var lists: [String: [String]] = [:]
-    /// How many entries `callers` has; nil without it.
-    private(set) var callers: Int?
+    /// How many entries each list of mappings has, such as `callers`; none for one that is not there.
+    private(set) var entries: [String: Int] = [:]
 
     private let path: String
 
@@ -26,16 +26,16 @@ struct SettingsFile {
 
     private mutating func flatten(_ node: Node, at name: String) throws {
         switch node {
-        case .mapping where name == "callers":
-            throw SettingsError("\(path): 'callers' is a mapping, expected a list")
+        case .mapping where SettingNames.tables.keys.contains(name):
+            throw SettingsError("\(path): '\(name)' is a mapping, expected a list")
         case .mapping(let mapping):
             for (key, value) in mapping {
                 guard let key = key.string else { throw SettingsError("\(path): a name under '\(name)' is not text") }
                 try flatten(value, at: name.isEmpty ? key : "\(name).\(key)")
             }
-        case .sequence(let items) where name == "callers":
-            callers = items.count
-            for (index, item) in items.enumerated() { try flatten(item, at: "callers.\(index)") }
+        case .sequence(let items) where SettingNames.tables.keys.contains(name):
+            entries[name] = items.count
+            for (index, item) in items.enumerated() { try flatten(item, at: "\(name).\(index)") }
         case .sequence(let items):
             try judge(name, isList: true)
             lists[name] = try items.map { item in
@@ -75,28 +75,39 @@ struct SettingsFile {
 
 /// The names of all settings.
 enum SettingNames {
-    static let texts = [
-        "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
-        "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
-        "audit.head.file", "audit.head.syslog", "audit.head.every",
-        "backup.directory", "backup.every", "backup.keep",
+    static let texts =
+        [
+            "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
+            "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
+            "audit.head.file", "audit.head.syslog", "audit.head.every",
+            "backup.directory", "backup.every", "backup.keep", "events.retention-days",
+            "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
+            "roll.finish-when-quiet",
+        ] + GatewaySettings.texts
+    static let lists = ["trust.token-roots", "trust.certificate-issuers"] + GatewaySettings.lists
+    /// Lists of mappings, and the fields that each entry may have.
+    static let tables: [String: (texts: [String], lists: [String])] = [
+        "callers": (["uid", "gid"], ["permits", "merchants"]),
+        "events.webhooks": (
+            ["name", "url", "secret-file", "allow-internal-addresses"], ["kinds", "trust-roots"]
+        ),
     ]
-    static let lists = ["trust.token-roots", "trust.certificate-issuers"]
-    static let callerTexts = ["uid", "gid"]
-    static let callerLists = ["permits", "merchants"]
 
     static func isKnown(_ name: String) -> Bool {
         texts.contains(name) || lists.contains(name)
-            || callerField(name).map { (callerTexts + callerLists).contains($0) } ?? false
+            || field(name).map { ($0.texts + $0.lists).contains($1) } ?? false
     }
 
     static func isList(_ name: String) -> Bool {
-        lists.contains(name) || callerField(name).map(callerLists.contains) ?? false
+        lists.contains(name) || field(name).map { $0.lists.contains($1) } ?? false
     }
 
-    private static func callerField(_ name: String) -> String? {
+    /// `callers.0.uid` is the field `uid` of the table `callers`.
+    private static func field(_ name: String) -> ((texts: [String], lists: [String]), String)? {
         let parts = name.split(separator: ".")
-        guard parts.count == 3, parts[0] == "callers", Int(parts[1]) != nil else { return nil }
-        return String(parts[2])
+        guard parts.count > 2, Int(parts[parts.count - 2]) != nil, let last = parts.last,
+            let table = tables[parts.dropLast(2).joined(separator: ".")]
+        else { return nil }
+        return (table, String(last))
     }
 }

@@ -1,4 +1,5 @@
 import MerchantCore
+package import MerchantOperations
 import Synchronization
 package import Vocabulary
 
@@ -20,14 +21,18 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
         let algorithm: KeyAlgorithm
         let response: Response
         let readAt: Timestamp
+        /// Where a use of the answer leaves its trace.
+        let uses: KeyUseCounter?
 
         package init(
-            merchantIdentifier: MerchantIdentifier, algorithm: KeyAlgorithm, response: Response, readAt: Timestamp
+            merchantIdentifier: MerchantIdentifier, algorithm: KeyAlgorithm, response: Response, readAt: Timestamp,
+            uses: KeyUseCounter? = nil
         ) {
             self.merchantIdentifier = merchantIdentifier
             self.algorithm = algorithm
             self.response = response
             self.readAt = readAt
+            self.uses = uses
         }
 
         fileprivate var cost: Int { response.footprint + AnswerCache.overhead }

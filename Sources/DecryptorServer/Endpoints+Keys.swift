@@ -11,8 +11,10 @@ extension Endpoints {
     /// `GET /v1/keys/{publicKeyHash}`: reads.
     func resolve(_ target: RequestTarget, _ peer: Peer) throws -> Answer {
         let hash = try Self.named(by: target)
-        if let known = answers.answer(for: hash, at: operations.clock.now) {
+        let now = operations.clock.now
+        if let known = answers.answer(for: hash, at: now) {
             try peer.grants.require(.resolve, for: known.merchantIdentifier)
+            known.uses?.record(at: now)
             return .now(known.response)
         }
         return .blocking {
@@ -42,12 +44,21 @@ extension Endpoints {
         let hash = try Self.named(by: target)
         let asked = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
         let material = try Self.material(asked)
-        if let known = answers.answer(for: hash, at: operations.clock.now), known.algorithm == .ecV1 {
-            return .now(try symmetricKey(known, hash, material, peer))
+        let now = operations.clock.now
+        if let known = answers.answer(for: hash, at: now), known.algorithm == .ecV1 {
+            let response = try symmetricKey(known, hash, material, peer)
+            known.uses?.record(at: now)
+            return .now(response)
         }
         return .blocking {
-            let known = try answers.answer(for: hash, at: operations.clock.now) ?? read(hash)
-            return try symmetricKey(known, hash, material, peer)
+            let now = operations.clock.now
+            guard let known = answers.answer(for: hash, at: now) else {
+                // Counted where it is read.
+                return try symmetricKey(try read(hash), hash, material, peer)
+            }
+            let response = try symmetricKey(known, hash, material, peer)
+            known.uses?.record(at: now)
+            return response
         }
     }
 
@@ -100,7 +111,8 @@ extension Endpoints {
         let body = JSONBytes.encode(ResolvedKeyDocument(key))
         let answer = AnswerCache.Answer(
             merchantIdentifier: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,
-            response: Response(.ok, bodyCapacity: body.count) { $0.writeBytes(body) }.compacted, readAt: now)
+            response: Response(.ok, bodyCapacity: body.count) { $0.writeBytes(body) }.compacted, readAt: now,
+            uses: operations.uses.counter(for: hash))
         answers.fill(answer, for: hash, ticket)
         return answer
     }

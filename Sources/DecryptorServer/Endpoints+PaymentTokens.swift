@@ -39,9 +39,12 @@ extension Endpoints {
     /// From memory, or read by a thread that may wait.
     private func key(_ hash: PublicKeyHash) async throws -> TokenKey {
         let known: AnswerCache.Answer
-        if let kept = answers.answer(for: hash, at: operations.clock.now) {
+        let now = operations.clock.now
+        if let kept = answers.answer(for: hash, at: now) {
+            kept.uses?.record(at: now)
             known = kept
         } else {
+            // Counted where it is read.
             known = try await blockingPool.run { try read(hash) }
         }
         return TokenKey(

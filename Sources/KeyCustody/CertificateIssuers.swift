@@ -69,6 +69,23 @@ package struct CertificateIssuers: Sendable {
         return finding
     }
 
+    /// The issuers of a certificate below their root, nearest first, in DER.
+    func intermediates(above der: [UInt8]) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        var certificate = try? Certificate(derEncoded: der)
+        while let current = certificate, found.count < Self.longestChain {
+            certificate = authorities.first {
+                $0.subject == current.issuer && $0.subject != $0.issuer
+                    && $0.publicKey.isValidSignature(current.signature, for: current)
+            }
+            guard let next = certificate else { break }
+            var serializer = DER.Serializer()
+            guard (try? serializer.serialize(next)) != nil else { break }
+            found.append(serializer.serializedBytes)
+        }
+        return found
+    }
+
     private static func certificates(in file: [UInt8]) throws(MerchantError) -> [[UInt8]] {
         guard file.count <= largestFile else {
             throw MerchantError(

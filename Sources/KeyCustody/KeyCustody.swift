@@ -12,7 +12,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     let keyring: Keyring
     let certificateIssuers: CertificateIssuers?
     private let hotKeys: HotKeys
-    private let source: @Sendable (PublicKeyHash) throws -> SealedKeyPair?
+    let source: @Sendable (PublicKeyHash) throws -> SealedKeyPair?
 
     /// - Parameters:
     ///   - certificateIssuers: the setting `trust.certificate-issuers`; nil where there is none.
@@ -123,11 +123,11 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
         }
     }
 
-    private static func notFound(_ hash: PublicKeyHash) -> MerchantError {
+    static func notFound(_ hash: PublicKeyHash) -> MerchantError {
         MerchantError(.keyNotFound, "no key pair answers to the publicKeyHash \(hash)")
     }
 
-    private static func destroyed(_ hash: PublicKeyHash) -> MerchantError {
+    static func destroyed(_ hash: PublicKeyHash) -> MerchantError {
         MerchantError(.keyDestroyed, "the private key of \(hash) was destroyed")
     }
 }

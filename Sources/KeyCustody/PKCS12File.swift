@@ -3,9 +3,24 @@ import MerchantCore
 
 /// A PKCS#12 file (`.p12`, `.pfx`), RFC 7292, also of the old kind with RC2-40 and triple DES.
 enum PKCS12File {
+    /// A private key and the certificates that came with it.
+    struct Contents: ~Copyable {
+        let key: OpenSSLKey
+        /// DER, the key's own first.
+        let certificates: [[UInt8]]
+
+        consuming func takeKey() -> OpenSSLKey { key }
+    }
+
     static func read(
         _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
     ) throws(MerchantError) -> OpenSSLKey {
+        try contents(bytes, passphrase).takeKey()
+    }
+
+    static func contents(
+        _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
+    ) throws(MerchantError) -> Contents {
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let file = d2i_PKCS12(nil, &next, bytes.count) else {
             throw PrivateKeyFile.malformed("is DER but not PKCS#12, expected PKCS#12 or PEM")
@@ -22,12 +37,31 @@ enum PKCS12File {
         try checkMAC(file, passphrase)
 
         var key: OpaquePointer?
-        defer { ERR_clear_error() }
-        guard passphrase.withCString({ PKCS12_parse(file, $0, &key, nil, nil) }) == 1 else {
+        var certificate: OpaquePointer?
+        var others: OpaquePointer?
+        defer {
+            X509_free(certificate)
+            clibcrypto_free_certificates(others)
+            ERR_clear_error()
+        }
+        guard passphrase.withCString({ PKCS12_parse(file, $0, &key, &certificate, &others) }) == 1 else {
             throw OpenSSLKey.decryptionFailure()
         }
         guard let key else { throw PrivateKeyFile.malformed("is PKCS#12 without a private key, expected one") }
-        return OpenSSLKey(takingOwnershipOf: key)
+        let found =
+            [certificate].compactMap(\.self)
+            + (0..<clibcrypto_count(others)).compactMap {
+                clibcrypto_certificate(others, $0)
+            }
+        return Contents(key: OpenSSLKey(takingOwnershipOf: key), certificates: found.compactMap(der))
+    }
+
+    private static func der(_ certificate: OpaquePointer) -> [UInt8]? {
+        var memory: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(certificate, &memory)
+        guard count > 0, let memory else { return nil }
+        defer { CRYPTO_free(memory, #fileID, #line) }
+        return Array(UnsafeBufferPointer(start: memory, count: Int(count)))
     }
 
     /// The MAC is over the whole file: where it holds, the passphrase is right.

@@ -13,6 +13,30 @@ enum PrivateKeyFile {
 
     static let longest = 64 * 1024
 
+    /// A private key that stays in use, with what certificates its file holds.
+    struct Identity {
+        let signingKey: SigningKey
+        /// DER; empty where the file holds none.
+        let certificates: [[UInt8]]
+    }
+
+    /// Reads an identity's private key, and the certificates of a PKCS#12 file with it.
+    static func readIdentity(
+        _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    ) throws(MerchantError) -> Identity {
+        guard file.withUnsafeBytes({ $0.first == 0x30 && !PEMText.isFound(in: $0) }) else {
+            return Identity(signingKey: try read(file, passphrase: passphrase).signingKey, certificates: [])
+        }
+        let passphrase = try Passphrase(passphrase)
+        return try LibCrypto.perform { () throws(MerchantError) -> Identity in
+            let contents = try file.withUnsafeBytes { bytes throws(MerchantError) -> PKCS12File.Contents in
+                try PKCS12File.contents(bytes, passphrase)
+            }
+            let certificates = contents.certificates
+            return Identity(signingKey: try contents.takeKey().imported().signingKey, certificates: certificates)
+        }
+    }
+
     /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported` or `tooLarge`; none repeats what was read.
     static func read(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes

@@ -18,6 +18,9 @@ package struct AuditEntry: Hashable, Sendable {
         case keyRestored
         case keyDestructionScheduled
         case keyDestroyed
+        case rollStarted
+        case rollFinished
+        case rollAbandoned
         case privateKeyExported
         case tokenDecryptedUnverified
         case tokenJudgedAtOtherTime
@@ -26,6 +29,12 @@ package struct AuditEntry: Hashable, Sendable {
         case backupVerified
         case databaseRestored
         case olderDatabaseAccepted
+        case registrationCallOpened
+        case registrationChanged
+        case registrationCallFailed
+        case registrationDriftFound
+        case domainFileChanged
+        case eventsRedelivered
     }
 
     package let deed: Deed

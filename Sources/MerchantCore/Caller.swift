@@ -132,6 +132,11 @@ extension [Grant] {
     /// Whether nothing at all was granted.
     package var allowNothing: Bool { allSatisfy { $0.permits.isEmpty } }
 
+    /// The merchants that grants with the permit name.
+    package func merchants(_ permit: Permit) -> Set<MerchantIdentifier> {
+        filter { $0.permits.contains(permit) }.reduce(into: []) { $0.formUnion($1.merchants ?? []) }
+    }
+
     /// Whether some grant has the permit for every merchant.
     package func allowsEveryMerchant(_ permit: Permit) -> Bool {
         contains { $0.permits.contains(permit) && $0.merchants == nil }

@@ -5,10 +5,13 @@
 package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     package let detail: String
+    /// Seconds until asking again can help, where somebody said so.
+    package let retryAfter: Int?
 
-    package init(_ code: Code, _ detail: String) {
+    package init(_ code: Code, _ detail: String, retryAfter: Int? = nil) {
         self.code = code
         self.detail = detail
+        self.retryAfter = retryAfter
     }
 
     package var description: String { "\(code.rawValue): \(detail)" }
@@ -24,6 +27,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyNotFound
         case keyRevoked
         case keyDestroyed
+        case rollNotFound
         case notFound
         // What was asked does not fit what is.
         case merchantExists
@@ -32,6 +36,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyStateConflict
         case keyWithoutCertificate
         case lastActiveKey
+        case rollStateConflict
+        case rollNotQuiet
         case currentKeyExists
         case keyExists
         case keyBelongsToAnotherMerchant
@@ -57,6 +63,21 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case tokenNotVerified
         case decryptionFailed
         case tokenAlreadyClaimed
+        // A registration with Apple, or a domain.
+        case registrationNotFound
+        case registrationConflict
+        case domainNotRegistered
+        case tooManyDomains
+        case domainFileNotSet
+        // Apple, or the way there.
+        case gatewayRefused
+        case gatewayRateLimited
+        case gatewayUnauthorized
+        case gatewayUntrusted
+        case gatewayFailed
+        case gatewayUnavailable
+        case gatewayNotConfigured
+        case gatewayAnswerLost
         // Us.
         case notYetAvailable
         case overloaded

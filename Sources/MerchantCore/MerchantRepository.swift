@@ -1,7 +1,7 @@
 package import Vocabulary
 
 /// What can be asked of the store. One value sees one moment of the database.
-package protocol MerchantReading {
+package protocol MerchantReading: RegistrationReading, EventReading, RollReading {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant?
     /// Merchants that were not removed, by identifier, those after `cursor`.
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant]
@@ -10,6 +10,8 @@ package protocol MerchantReading {
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair]
     /// Key pairs whose publicKeyHash begins so, in any of its spellings; at most `limit`.
     func keyPairs(beginning text: String, limit: Int) throws -> [KeyPair]
+    /// Key pairs in one state, in the order they were made, those after the key pair `cursor`.
+    func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate]
     /// PKCS#10 in DER.
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]?
@@ -47,7 +49,7 @@ extension MerchantReading {
 }
 
 /// What can be changed. Everything done through one value commits together or not at all.
-package protocol MerchantTransaction: MerchantReading {
+package protocol MerchantTransaction: MerchantReading, RegistrationWriting, EventWriting, RollChanging {
     func insert(_ merchant: Merchant) throws
     func update(_ merchant: Merchant) throws
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws
@@ -68,7 +70,9 @@ package protocol MerchantTransaction: MerchantReading {
 
 /// The store. Writes of many callers are grouped into few commits; each is atomic on its own.
 package protocol MerchantRepository: Sendable {
-    func read<Result: Sendable>(_ body: @Sendable (any MerchantReading) throws -> Result) async throws -> Result
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result
     /// The same on the calling thread, for paths that own one.
     func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result
     /// Returns once the transaction is on stable storage and every ``KeyChangeObserver`` was told.
@@ -121,6 +125,12 @@ package struct StoreCounts: Hashable, Sendable {
     package var merchantsBelowTarget = 0
     package var auditRecords = 0
     package var auditHead: AuditHead?
+    /// Merchants that have a domain registered, as the platform wants it.
+    package var registrations = 0
+    /// Those of which Apple's record is known to differ.
+    package var registrationsDrifting = 0
+    /// Calls to Apple whose outcome nobody knows yet.
+    package var registrationCallsOpen = 0
 
     package init() {}
 }

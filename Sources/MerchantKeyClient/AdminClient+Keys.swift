@@ -17,10 +17,11 @@ extension AdminClient {
         }
     }
 
+    /// - Parameter idempotencyKey: with it a repeat of the request answers with the key that the first one made.
     package func generateKey(
-        of merchant: MerchantIdentifier, _ request: GenerateKeyRequest
+        of merchant: MerchantIdentifier, _ request: GenerateKeyRequest, idempotencyKey: String? = nil
     ) async throws(ClientError) -> Answer<KeyDocument> {
-        try await post(Paths.keys(of: merchant), request)
+        try await post(Paths.keys(of: merchant), request, idempotencyKey: idempotencyKey)
     }
 
     package func importKey(
@@ -38,6 +39,15 @@ extension AdminClient {
     /// mean that there are more.
     package func keys(beginning text: String, most: Int) async throws(ClientError) -> Listing<KeyDocument> {
         try await list(Paths.keys, query: [("beginning", text)], most: most)
+    }
+
+    /// One page of every merchant's key pairs in a state, in the order they were made.
+    package func keys(
+        in state: KeyState, cursor: String?
+    ) async throws(ClientError) -> Answer<Page<KeyDocument>> {
+        var query = [("state", state.rawValue), ("limit", String(Page<KeyDocument>.largestLimit))]
+        if let cursor { query.append(("cursor", cursor)) }
+        return try await connection.fetch(SocketCall(path: Paths.keys, query: query))
     }
 
     package func key(_ hash: PublicKeyHash) async throws(ClientError) -> Answer<KeyDocument> {

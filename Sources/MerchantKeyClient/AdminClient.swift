@@ -8,15 +8,18 @@ import WireAPI
 package final class AdminClient: Sendable {
     let connection: SocketConnection
 
-    package init(socketPath: String) { connection = SocketConnection(socketPath: socketPath) }
+    /// - Parameter connections: how many calls may be on their way at the same time; more wait.
+    package init(socketPath: String, connections: Int = 8) {
+        connection = SocketConnection(socketPath: socketPath, connections: connections)
+    }
 
     package func shutdown() async { await connection.shutdown() }
 
     /// Runs `body` with a client that is shut down afterwards, whatever happens.
     package static func with<Result>(
-        socketPath: String, _ body: (AdminClient) async throws -> Result
+        socketPath: String, connections: Int = 8, _ body: (AdminClient) async throws -> Result
     ) async throws -> Result {
-        let client = AdminClient(socketPath: socketPath)
+        let client = AdminClient(socketPath: socketPath, connections: connections)
         do {
             let result = try await body(client)
             await client.shutdown()
@@ -29,20 +32,24 @@ package final class AdminClient: Sendable {
 
     /// `POST` of a JSON body.
     func post<Document: Decodable & Sendable>(
-        _ path: String, _ body: some RequestBody
+        _ path: String, _ body: some RequestBody, idempotencyKey: String? = nil
     ) async throws(ClientError) -> Answer<Document> {
-        try await connection.fetch(SocketCall(method: .POST, path: path, body: try .encoded(body)))
+        try await connection.fetch(
+            SocketCall(method: .POST, path: path, body: try .encoded(body), idempotencyKey: idempotencyKey))
     }
 
     /// Follows `nextCursor` until the list ends or `most` items are there.
+    ///
+    /// - Parameter page: how many items are asked for at once, at most; fewer for large ones.
     func list<Item: Codable & Sendable>(
-        _ path: String, query: [(name: String, value: String)] = [], most: Int = .max
+        _ path: String, query: [(name: String, value: String)] = [], most: Int = .max,
+        page largest: Int = Page<Item>.largestLimit
     ) async throws(ClientError) -> Listing<Item> {
         var items: [Item] = []
         var pages: [Data] = []
         var cursor: String?
         while true {
-            let limit = min(Page<Item>.largestLimit, most - items.count)
+            let limit = min(largest, most - items.count)
             var call = SocketCall(path: path, query: query + [("limit", String(limit))])
             if let cursor { call.query.append(("cursor", cursor)) }
             let page: Answer<Page<Item>> = try await connection.fetch(call)

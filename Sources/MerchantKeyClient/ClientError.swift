@@ -36,8 +36,11 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public let detail: String
     /// Names the request in the daemon's log.
     public let requestId: String
+    /// Seconds until asking again can help, where the daemon said so.
+    public let retryAfter: Int?
 
-    package init(_ problem: Problem) {
+    package init(_ problem: Problem, retryAfter: Int? = nil) {
+        self.retryAfter = retryAfter
         status = problem.status
         code = problem.code
         title = problem.title

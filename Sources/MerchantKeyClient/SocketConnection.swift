@@ -9,20 +9,18 @@ import WireAPI
 final class SocketConnection: Sendable {
     /// The largest answer that is read, in bytes.
     static let largestAnswer = 16 << 20
-    /// How long an answer may take.
-    static let patience: TimeAmount = .seconds(60)
-
     let socketPath: String
     private let client: HTTPClient
 
-    init(socketPath: String) {
+    init(socketPath: String, connections: Int = 8) {
         self.socketPath = socketPath
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             // How long an answer may take is each call's own.
             timeout: .init(connect: .seconds(5)),
             // Shorter than the daemon's own idle time, so that no request meets a connection that is just being closed.
-            connectionPool: .init(idleTimeout: .seconds(5)))
+            connectionPool: .init(
+                idleTimeout: .seconds(5), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
         configuration.httpVersion = .http1Only
         // A socket that nobody listens on is to be told at once, not after ten seconds of trying.
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -62,7 +60,7 @@ final class SocketConnection: Sendable {
             throw .protocolViolation(
                 "found status \(status) with \(mediaType), expected success or \(Problem.mediaType)")
         }
-        throw .refused(Refusal(problem))
+        throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
     }
 
     /// - Returns: the answer's document, and its text.

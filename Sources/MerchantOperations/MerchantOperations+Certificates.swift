@@ -36,6 +36,7 @@ extension MerchantOperations {
                     .certificateStored, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
                     before: keyPair.state.rawValue, after: after.state.rawValue,
                     reason: "serial \(stored.serialNumber), ends \(stored.notAfter)"))
+            try transaction.append(.stored(stored, over: after, at: now))
             return try transaction.view(after, at: now)
         }
     }

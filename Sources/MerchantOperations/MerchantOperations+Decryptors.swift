@@ -17,6 +17,7 @@ extension MerchantOperations {
         return try repository.readNow { reading in
             let unknown = MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
             guard let keyPair = try reading.keyPair(hash), keyPair.purpose == .paymentProcessing else { throw unknown }
+            uses.recordAsked(hash, at: now)
             switch keyPair.state {
             case .pending: throw unknown
             case .revoked:
@@ -44,6 +45,7 @@ extension MerchantOperations {
             }
             keyPair.exportedAt = now
             try transaction.update(keyPair)
+            try transaction.refreshIdleTime(of: keyPair)
             try transaction.append(
                 request.entry(
                     .privateKeyExported, at: now, merchant: keyPair.merchantIdentifier, key: hash,

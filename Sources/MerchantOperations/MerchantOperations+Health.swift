@@ -14,6 +14,12 @@ extension MerchantOperations {
             critical(.claimsRefused, "payment tokens cannot be claimed: \(error.detail)")
         }
         if let anomaly = tokenTimes.anomaly(at: clock.now) { critical(.clockWrong, anomaly.words) }
+        if case .circuitOpen(let until, let lastError) = gateway.circuitHealth {
+            findings.append(
+                StatusFinding(
+                    severity: .warning, code: .gatewayUnavailable,
+                    detail: "Apple is not asked until \(until): \(lastError.prefix(300))"))
+        }
         return findings
     }
 }

@@ -22,39 +22,58 @@ extension MerchantOperations {
 
     /// Says that Apple now encrypts to this key pair: the former current one becomes `retiring`.
     package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyMoves {
-        try await move(dryRun: dryRun) { transaction, now in
-            let keyPair = try transaction.existingKeyPair(hash)
-            var plan = Plan(keyPair)
-            guard try KeyLifecycle.state(after: .promote, from: keyPair.state) != keyPair.state else { return plan }
-            if let former = try transaction.currentKeyPair(likewise: keyPair) {
-                plan.changes.append(
-                    try Change(
-                        former, .supersede, at: now,
-                        audit: request.entry(
-                            .keySuperseded, at: now, merchant: former.merchantIdentifier, key: former.publicKeyHash,
-                            before: former.state.rawValue, after: KeyState.retiring.rawValue,
-                            reason: "superseded by \(hash)")))
-            }
-            plan.changes.append(
-                try Change(
-                    keyPair, .promote, at: now,
-                    audit: request.entry(
-                        .keyPromoted, at: now, merchant: keyPair.merchantIdentifier, key: hash,
-                        before: keyPair.state.rawValue, after: KeyState.current.rawValue)))
-            if let certificate = try transaction.certificates(of: hash).answering(at: now),
-                !certificate.isValid(at: now)
-            {
-                plan.warnings.append(
-                    "the key's certificate ended at \(certificate.notAfter): Apple will not encrypt to it")
-            }
-            return plan
+        try await move(dryRun: dryRun, for: request) { transaction, now in
+            try Self.promotion(
+                of: try transaction.existingKeyPair(hash), reason: nil, at: now, for: request, in: transaction)
         }
+    }
+
+    /// - Parameter reason: what the audit says of a promotion that nobody asked for.
+    static func promotion(
+        of keyPair: KeyPair, reason: String?, at now: Timestamp, for request: Request,
+        in transaction: any MerchantTransaction
+    ) throws -> KeyMovePlan {
+        let hash = keyPair.publicKeyHash
+        var plan = KeyMovePlan(keyPair)
+        guard try KeyLifecycle.state(after: .promote, from: keyPair.state) != keyPair.state else { return plan }
+        let former = try transaction.currentKeyPair(likewise: keyPair)
+        if let former {
+            plan.changes.append(
+                try KeyChange(
+                    former, .supersede, at: now,
+                    audit: request.entry(
+                        .keySuperseded, at: now, merchant: former.merchantIdentifier, key: former.publicKeyHash,
+                        before: former.state.rawValue, after: KeyState.retiring.rawValue,
+                        reason: "superseded by \(hash)")))
+        }
+        plan.changes.append(
+            try KeyChange(
+                keyPair, .promote, at: now,
+                audit: request.entry(
+                    .keyPromoted, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                    before: keyPair.state.rawValue, after: KeyState.current.rawValue, reason: reason)))
+        plan.events.append(.promoted(keyPair, superseding: former, reason: reason, at: now))
+        if let certificate = try transaction.certificates(of: hash).answering(at: now),
+            !certificate.isValid(at: now)
+        {
+            plan.warnings.append(
+                "the key's certificate ended at \(certificate.notAfter): Apple will not encrypt to it")
+        }
+        return plan
     }
 
     /// Withdraws a key pair; the sealed private key is kept until it is destroyed.
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
     ) async throws -> KeyMoves {
+        try Self.judge(reason: reason)
+        return try await move(dryRun: dryRun, for: request) { transaction, now in
+            try Self.revocation(
+                of: try transaction.existingKeyPair(hash), reason: reason, at: now, for: request, in: transaction)
+        }
+    }
+
+    static func judge(reason: String) throws(MerchantError) {
         guard (1...RevocationRules.longestReason).contains(reason.utf8.count),
             !reason.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
         else {
@@ -63,41 +82,55 @@ extension MerchantOperations {
                 "'reason' has \(reason.utf8.count) bytes, expected 1 to \(RevocationRules.longestReason) without control characters"
             )
         }
-        return try await move(dryRun: dryRun) { transaction, now in
-            let keyPair = try transaction.existingKeyPair(hash)
-            var plan = Plan(keyPair)
-            guard try KeyLifecycle.state(after: .revoke, from: keyPair.state) != keyPair.state else { return plan }
-            let merchant = try transaction.merchant(keyPair.merchantIdentifier)
-            let remaining = try transaction.keyPairs(of: keyPair.merchantIdentifier)
-                .filter { $0.purpose == keyPair.purpose && $0.state.isActive && $0.publicKeyHash != hash }.count
-            plan.warnings = try RevocationRules.judge(
-                wasActive: keyPair.state.isActive, remaining: remaining,
-                target: merchant?.targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, reason: reason)
-            if keyPair.state == .current {
-                plan.warnings.append(
-                    "this is the current key: tokens that Apple encrypts to it will be refused at once")
-            }
-            var change = try Change(
-                keyPair, .revoke, at: now,
-                audit: request.entry(
-                    .keyRevoked, at: now, merchant: keyPair.merchantIdentifier, key: hash,
-                    before: keyPair.state.rawValue, after: KeyState.revoked.rawValue, reason: reason))
-            change.after.revocationReason = reason
-            plan.changes = [change]
-            return plan
+    }
+
+    static func revocation(
+        of keyPair: KeyPair, reason: String, at now: Timestamp, for request: Request,
+        in transaction: any MerchantTransaction
+    ) throws -> KeyMovePlan {
+        let hash = keyPair.publicKeyHash
+        var plan = KeyMovePlan(keyPair)
+        guard try KeyLifecycle.state(after: .revoke, from: keyPair.state) != keyPair.state else { return plan }
+        let merchant = try transaction.merchant(keyPair.merchantIdentifier)
+        let remaining = try transaction.keyPairs(of: keyPair.merchantIdentifier)
+            .filter { $0.purpose == keyPair.purpose && $0.state.isActive && $0.publicKeyHash != hash }
+        plan.warnings = try RevocationRules.judge(
+            wasActive: keyPair.state.isActive, remaining: remaining.count,
+            target: merchant?.targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, reason: reason)
+        if keyPair.state == .current {
+            plan.warnings.append(
+                "this is the current key: tokens that Apple encrypts to it will be refused at once")
         }
+        var change = try KeyChange(
+            keyPair, .revoke, at: now,
+            audit: request.entry(
+                .keyRevoked, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                before: keyPair.state.rawValue, after: KeyState.revoked.rawValue, reason: reason))
+        change.after.revocationReason = reason
+        plan.changes = [change]
+        if reason == RevocationRules.compromised {
+            plan.warnings += try RevocationConsequences.list(of: keyPair, remaining: remaining, in: transaction)
+        }
+        plan.events = [.revoked(keyPair, reason: reason, at: now)]
+        if let merchant, keyPair.state.isActive, keyPair.purpose == .paymentProcessing,
+            remaining.count < merchant.targetActiveKeyPairs
+        {
+            let ends = try transaction.currentCertificateEnds(of: merchant.identifier, without: hash)
+            plan.events.append(.belowTarget(merchant, active: remaining.count, currentEnds: ends, at: now))
+        }
+        return plan
     }
 
     /// Takes a revocation back, never to `current`; a destruction that waits is taken back with it.
     package func restore(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyMoves {
-        try await move(dryRun: dryRun) { transaction, now in
+        try await move(dryRun: dryRun, for: request) { transaction, now in
             let keyPair = try transaction.existingKeyPair(hash)
-            var plan = Plan(keyPair)
+            var plan = KeyMovePlan(keyPair)
             let event = KeyEvent.restore(
                 hasCertificate: try !transaction.certificates(of: hash).isEmpty,
                 anotherIsCurrent: try transaction.currentKeyPair(likewise: keyPair) != nil)
             let state = try KeyLifecycle.state(after: event, from: keyPair.state)
-            var change = try Change(
+            var change = try KeyChange(
                 keyPair, event, at: now,
                 audit: request.entry(
                     .keyRestored, at: now, merchant: keyPair.merchantIdentifier, key: hash,
@@ -120,9 +153,9 @@ extension MerchantOperations {
                 "'afterSeconds' is \(wait.components.seconds), expected 0 to \(Self.longestDestructionWait.components.seconds)"
             )
         }
-        let outcome = try await move(dryRun: dryRun) { transaction, now in
+        let outcome = try await move(dryRun: dryRun, for: request) { transaction, now in
             let keyPair = try transaction.existingKeyPair(hash)
-            var plan = Plan(keyPair)
+            var plan = KeyMovePlan(keyPair)
             guard try KeyLifecycle.state(after: .destroy, from: keyPair.state) != keyPair.state else { return plan }
             if wait == .zero {
                 plan.changes = [try Self.destruction(of: keyPair, at: now, for: request)]
@@ -132,7 +165,7 @@ extension MerchantOperations {
                 var after = keyPair
                 after.destroyAfter = due
                 plan.changes = [
-                    Change(
+                    KeyChange(
                         before: keyPair, after: after,
                         audit: request.entry(
                             .keyDestructionScheduled, at: now, merchant: keyPair.merchantIdentifier, key: hash,
@@ -169,8 +202,8 @@ extension MerchantOperations {
 
     private static func destruction(
         of keyPair: KeyPair, at now: Timestamp, for request: Request
-    ) throws -> Change {
-        var change = try Change(
+    ) throws -> KeyChange {
+        var change = try KeyChange(
             keyPair, .destroy, at: now,
             audit: request.entry(
                 .keyDestroyed, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
@@ -181,53 +214,36 @@ extension MerchantOperations {
 
     /// Plans inside the transaction, performs unless it is a dry run.
     private func move(
-        dryRun: Bool, _ plan: @escaping @Sendable (any MerchantTransaction, Timestamp) throws -> Plan
+        dryRun: Bool, for request: Request,
+        _ plan: @escaping @Sendable (any MerchantTransaction, Timestamp) throws -> KeyMovePlan
     ) async throws -> KeyMoves {
         let now = clock.now
         return try await repository.write { transaction in
             let plan = try plan(transaction, now)
-            if !dryRun { for change in plan.changes { try change.perform(in: transaction) } }
+            let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
+            if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
             return KeyMoves(
-                dryRun: dryRun,
-                moves: plan.changes.filter { $0.before.state != $0.after.state }.map {
-                    .init(publicKeyHash: $0.before.publicKeyHash, from: $0.before.state, to: $0.after.state)
-                },
-                warnings: plan.warnings, key: try transaction.view(plan.changes.last?.after ?? plan.keyPair, at: now))
+                dryRun: dryRun, moves: plan.moves, warnings: plan.warnings + consequences,
+                key: try transaction.view(plan.changes.last?.after ?? plan.keyPair, at: now))
         }
     }
 }
 
-/// What a move would change, and what should be said about it.
-private struct Plan {
-    let keyPair: KeyPair
-    var changes: [Change] = []
-    var warnings: [String] = []
-
-    init(_ keyPair: KeyPair) { self.keyPair = keyPair }
+extension KeyMovePlan {
+    var moves: [KeyMoves.Move] {
+        changes.filter { $0.before.state != $0.after.state }.map {
+            .init(publicKeyHash: $0.before.publicKeyHash, from: $0.before.state, to: $0.after.state)
+        }
+    }
 }
 
-/// One key pair's change with its audit entry.
-private struct Change {
-    let before: KeyPair
-    var after: KeyPair
-    let audit: AuditEntry
-
-    init(before: KeyPair, after: KeyPair, audit: AuditEntry) {
-        self.before = before
-        self.after = after
-        self.audit = audit
-    }
-
-    init(_ keyPair: KeyPair, _ event: KeyEvent, at now: Timestamp, audit: AuditEntry) throws(MerchantError) {
-        var after = keyPair
-        after.state = try KeyLifecycle.state(after: event, from: keyPair.state)
-        after.stateSince = now
-        self.init(before: keyPair, after: after, audit: audit)
-    }
-
-    func perform(in transaction: any MerchantTransaction) throws {
-        if after.state == .destroyed { try transaction.removeSealedPrivateKey(of: before.publicKeyHash) }
-        try transaction.update(after)
-        try transaction.append(audit)
+extension MerchantReading {
+    /// The soonest end among the merchant's current payment processing key pairs.
+    fileprivate func currentCertificateEnds(
+        of merchant: MerchantIdentifier, without hash: PublicKeyHash
+    ) throws -> Timestamp? {
+        try keyPairs(of: merchant)
+            .filter { $0.state == .current && $0.purpose == .paymentProcessing && $0.publicKeyHash != hash }
+            .compactMap { try certificates(of: $0.publicKeyHash).map(\.notAfter).max() }.min()
     }
 }

@@ -17,7 +17,7 @@ extension MerchantOperations {
                 "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies identity keys of RSA 2048 only")
         }
         // The answer to a bad name should not cost a key.
-        _ = try repository.readNow { try $0.existingMerchant(identifier) }
+        _ = try await repository.read { try $0.existingMerchant(identifier) }
         let new = try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: identifier)
         let now = clock.now
         return try await repository.write { transaction in
@@ -27,19 +27,11 @@ extension MerchantOperations {
                 return try transaction.view(try transaction.existingKeyPair(hash), at: now, withCSR: true)
             }
             _ = try transaction.existingMerchant(identifier)
-            try Self.judgeCount(of: identifier, in: transaction)
-            let keyPair = KeyPair(
-                publicKeyHash: new.publicKeyHash, merchantIdentifier: identifier, algorithm: algorithm,
-                purpose: purpose, origin: .generated, state: .pending, createdAt: now, stateSince: now)
-            try transaction.insert(keyPair, new)
-            try transaction.append(
-                request.entry(
-                    .keyGenerated, at: now, merchant: identifier, key: new.publicKeyHash, after: keyPair.state.rawValue,
-                    reason: "\(algorithm.rawValue) \(purpose.rawValue)"))
+            let keyPair = try Self.insert(new, of: identifier, at: now, for: request, in: transaction)
             try request.idempotency.remember(new.publicKeyHash.hex, at: now, in: transaction)
             return KeyView(
                 keyPair: keyPair, certificates: [], certificateSigningRequest: new.certificateSigningRequest,
-                answering: nil)
+                answering: nil, use: nil)
         }
     }
 
@@ -53,7 +45,7 @@ extension MerchantOperations {
         guard state.isActive else {
             throw MerchantError(.malformed, "'state' is \(state.rawValue), expected standby, current or retiring")
         }
-        _ = try repository.readNow { try $0.existingMerchant(identifier) }
+        _ = try await repository.read { try $0.existingMerchant(identifier) }
         let facts = try custodian.readCertificate(upload)
         let new = try custodian.importKeyPair(
             privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
@@ -123,6 +115,19 @@ extension MerchantOperations {
         }
     }
 
+    /// Every merchant's key pairs in one state, in the order they were made, those after the key pair `cursor`.
+    package func keyPairs(
+        in state: KeyState, after cursor: PublicKeyHash?, limit: Int
+    ) async throws -> [KeyView] {
+        let now = clock.now
+        return try await repository.read { reading in
+            if let cursor, try reading.keyPair(cursor) == nil {
+                throw MerchantError(.malformed, "'cursor' is not one that an earlier page gave")
+            }
+            return try reading.keyPairs(in: state, after: cursor, limit: limit).map { try reading.view($0, at: now) }
+        }
+    }
+
     /// PKCS#10 in DER.
     package func certificateSigningRequest(of hash: PublicKeyHash) async throws -> [UInt8] {
         try await repository.read { reading in
@@ -134,7 +139,7 @@ extension MerchantOperations {
         }
     }
 
-    private static func judgeCount(
+    static func judgeCount(
         of identifier: MerchantIdentifier, in transaction: any MerchantTransaction
     ) throws {
         let live = try transaction.keyPairs(of: identifier).filter { $0.state.isActive || $0.state == .pending }.count

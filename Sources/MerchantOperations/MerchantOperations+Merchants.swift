@@ -71,7 +71,8 @@ extension MerchantOperations {
 
     /// Removes a merchant; its identifier stays reserved and its history kept.
     ///
-    /// - Throws: `merchantInUse` while a key pair is neither destroyed nor was abandoned before it had a certificate.
+    /// - Throws: `merchantInUse` while a key pair is neither destroyed nor was abandoned before it had a certificate, or a
+    ///   registration names the merchant.
     package func removeMerchant(
         _ identifier: MerchantIdentifier, dryRun: Bool, for request: Request
     ) async throws -> MerchantView {
@@ -87,6 +88,10 @@ extension MerchantOperations {
                         "key \(keyPair.publicKeyHash) is \(keyPair.state.rawValue), expected every key destroyed or abandoned before it had a certificate"
                     )
                 }
+            }
+            if let partner = try transaction.registration(naming: identifier) {
+                throw MerchantError(
+                    .merchantInUse, "registration \(partner) names the merchant, expected it unregistered with Apple")
             }
             let view = try transaction.view(merchant)
             guard !dryRun else { return view }

@@ -12,6 +12,9 @@ package struct MerchantOperations: Sendable {
     package let claims: any ClaimLedger
     package let clock: any WallClock
     package let environment: Environment
+    package let rolls: RollPolicy
+    /// What decryptors' requests leave behind, until it is stored.
+    package let uses = KeyUses()
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
     let tokenTimes = TokenTimeWatch()
@@ -19,6 +22,14 @@ package struct MerchantOperations: Sendable {
     let backups: (any BackupKeeper)?
     /// What the daemon found out about itself and its machine.
     let conditions: @Sendable () -> [StatusFinding]
+    /// Apple's registration API.
+    package let gateway: any RegistrationGateway
+    /// nil: there is nothing here that checks domains.
+    package let domainChecker: (any DomainChecker)?
+    /// One call to Apple for one merchant at a time, so there is one for all callers.
+    let turns = RegistrationTurns()
+    /// Rings when there are events; the repository's observer of them.
+    package let bell: EventBell
 
     /// - Parameters:
     ///   - tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
@@ -26,8 +37,12 @@ package struct MerchantOperations: Sendable {
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger,
         clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil,
-        backups: (any BackupKeeper)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] }
+        rolls: RollPolicy = RollPolicy(),
+        backups: (any BackupKeeper)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
+        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
+        bell: EventBell = EventBell()
     ) {
+        self.bell = bell
         self.repository = repository
         self.custodian = custodian
         self.claims = claims
@@ -35,6 +50,9 @@ package struct MerchantOperations: Sendable {
         self.environment = environment
         self.backups = backups
         self.conditions = conditions
+        self.gateway = gateway
+        self.domainChecker = domainChecker
+        self.rolls = rolls
         verifier = SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])
     }
 }
@@ -124,6 +142,8 @@ package struct KeyView: Sendable {
     package let certificateSigningRequest: [UInt8]?
     /// The certificate that answers, judged at the time of reading.
     package let answering: StoredCertificate?
+    /// nil where nothing was seen of it.
+    package let use: KeyUse?
 }
 
 /// A merchant with the number of its active payment processing key pairs.
@@ -154,7 +174,7 @@ extension MerchantReading {
         return KeyView(
             keyPair: keyPair, certificates: certificates,
             certificateSigningRequest: withCSR ? try certificateSigningRequest(of: keyPair.publicKeyHash) : nil,
-            answering: certificates.answering(at: now))
+            answering: certificates.answering(at: now), use: try keyUse(of: keyPair.publicKeyHash))
     }
 
     func view(_ merchant: Merchant) throws -> MerchantView {

@@ -11,6 +11,7 @@ package enum ProblemTable {
 
         case .merchantNotFound: (404, "merchant not found")
         case .keyNotFound: (404, "key not found")
+        case .rollNotFound: (404, "roll not found")
         case .notFound: (404, "not found")
         case .keyRevoked: (410, "key revoked")
         case .keyDestroyed: (410, "key destroyed")
@@ -21,6 +22,8 @@ package enum ProblemTable {
         case .keyStateConflict: (409, "key in another state")
         case .keyWithoutCertificate: (409, "key without certificate")
         case .lastActiveKey: (409, "last active key")
+        case .rollStateConflict: (409, "roll in another state")
+        case .rollNotQuiet: (409, "roll not quiet")
         case .currentKeyExists: (409, "current key exists")
         case .keyExists: (409, "key exists")
         case .keyBelongsToAnotherMerchant: (409, "key belongs to another merchant")
@@ -47,6 +50,20 @@ package enum ProblemTable {
         case .tokenNotVerified: (422, "token not verified")
         case .decryptionFailed: (422, "decryption failed")
 
+        case .registrationNotFound: (404, "registration not found")
+        case .domainNotRegistered: (404, "domain not registered")
+        case .domainFileNotSet: (404, "domain file not set")
+        case .registrationConflict: (409, "registration call unsettled")
+        case .tooManyDomains: (409, "too many domains")
+        case .gatewayRefused: (422, "refused by the gateway")
+        case .gatewayRateLimited: (429, "rate limited by the gateway")
+        case .gatewayUnauthorized: (502, "not authorized at the gateway")
+        case .gatewayUntrusted: (502, "gateway untrusted")
+        case .gatewayFailed: (502, "failed at the gateway")
+        case .gatewayUnavailable: (503, "gateway unavailable")
+        case .gatewayNotConfigured: (503, "gateway not configured")
+        case .gatewayAnswerLost: (504, "answer of the gateway lost")
+
         case .notYetAvailable: (501, "not yet available")
         case .overloaded: (503, "overloaded")
         case .storeUnavailable: (503, "store unavailable")
@@ -58,6 +75,10 @@ package enum ProblemTable {
 
     /// Seconds for `Retry-After`, where asking again later can help.
     package static func retryAfter(_ code: MerchantError.Code) -> Int? {
-        status(of: code).status == 503 ? 1 : nil
+        switch code {
+        case .overloaded, .storeUnavailable: 1
+        case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayAnswerLost: 15
+        default: nil
+        }
     }
 }

@@ -49,6 +49,9 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// Names who is told of changed key pairs. Once, before the store is shared: whoever is told may need the store to be made.
     package func setObservers(_ observers: [any KeyChangeObserver]) { queue.setObservers(observers) }
 
+    /// Names who is told that there may be events to list or to deliver. Once, before the store is shared.
+    package func setEventObserver(_ observer: any EventObserver) { queue.setEventObserver(observer) }
+
     /// Whether writes are taken, and if not, why.
     package var health: StoreHealth { queue.health }
 
@@ -93,10 +96,18 @@ package final class MerchantStore: MerchantRepository, Sendable {
 // MARK: - Reading and writing
 
 extension MerchantStore {
+    /// A reader is held on a thread of the pool's, from beginning to end. GRDB's own `read` that waits holds one across
+    /// a suspension: with every task's thread in ``readNow(_:)``, waiting for a reader, none would ever come back.
     package func read<Result: Sendable>(
-        _ body: @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
     ) async throws -> Result {
-        do { return try await pool.read { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
+        do {
+            return try await withCheckedThrowingContinuation { continuation in
+                pool.asyncRead { db in
+                    continuation.resume(with: Swift.Result { try body(StoreReader(db: try db.get())) })
+                }
+            }
+        } catch { throw noted(error) }
     }
 
     package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {

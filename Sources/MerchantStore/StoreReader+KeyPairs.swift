@@ -35,6 +35,15 @@ extension StoreReading {
             """, [cursor?.data ?? Data(), max(0, limit)], KeyPairRow.keyPair)
     }
 
+    func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_by_state
+            WHERE state = ? AND id > coalesce((SELECT id FROM key_pairs WHERE public_key_hash = ?), 0)
+            ORDER BY id LIMIT ?
+            """, [state.rawValue, cursor?.data, max(0, limit)], KeyPairRow.keyPair)
+    }
+
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {
         try every(
             "SELECT \(CertificateRow.columns) FROM certificates WHERE public_key_hash = ? ORDER BY id", [hash.data],

@@ -12,6 +12,9 @@ extension StoreReading {
         counts.merchants = totals["merchants", default: 0]
         counts.merchantsBelowTarget = totals["merchantsBelowTarget", default: 0]
         counts.certificates = totals["certificates", default: 0]
+        counts.registrations = totals["registrations", default: 0]
+        counts.registrationsDrifting = totals["registrationsDrifting", default: 0]
+        counts.registrationCallsOpen = totals["registrationCallsOpen", default: 0]
         for state in KeyState.allCases { counts.keyPairs[state] = totals["keyPairs.\(state.rawValue)", default: 0] }
         counts.activeWithEndedCertificate =
             try first(

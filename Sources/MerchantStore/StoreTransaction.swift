@@ -10,6 +10,8 @@ final class StoreTransaction: StoreReading, MerchantTransaction {
     let db: Database
     /// Which key pairs are no longer as they were.
     private(set) var changedKeys: Set<PublicKeyHash> = []
+    /// Whether there may be more events to list or to deliver.
+    private(set) var changedEvents = false
 
     init(db: Database) { self.db = db }
 
@@ -21,6 +23,8 @@ final class StoreTransaction: StoreReading, MerchantTransaction {
     }
 
     func noteChange(of hash: PublicKeyHash) { changedKeys.insert(hash) }
+
+    func noteEvents() { changedEvents = true }
 }
 
 // MARK: - Merchants

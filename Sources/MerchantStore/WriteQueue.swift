@@ -17,9 +17,10 @@ final class WriteQueue: Sendable {
     static let largestGroup = 256
     static let longestQueue = 16384
 
-    /// Those who are told of changed key pairs, in a box that the groups share.
+    /// Those who are told of changed key pairs and of events, in a box that the groups share.
     private final class Observers: Sendable {
         let list = Mutex<[any KeyChangeObserver]>([])
+        let ofEvents = Mutex<(any EventObserver)?>(nil)
     }
 
     private let groups: WriteGroups<PendingWrite>
@@ -33,22 +34,28 @@ final class WriteQueue: Sendable {
         ) { group, db in
             var answers: [@Sendable () -> Void] = []
             var changed: Set<PublicKeyHash> = []
+            var hasEvents = false
             var impairment: MerchantError?
             for write in group {
-                answers.append(try Self.attempt(write, on: db, changing: &changed, impairment: &impairment))
+                answers.append(
+                    try Self.attempt(
+                        write, on: db, changing: &changed, events: &hasEvents, impairment: &impairment))
             }
-            let (ready, hashes) = (answers, Array(changed))
+            let (ready, hashes, tellsEvents) = (answers, Array(changed), hasEvents)
             return .init(
                 answer: {
                     if !hashes.isEmpty {
                         for observer in observers.list.withLock({ $0 }) { observer.keysChanged(hashes) }
                     }
+                    if tellsEvents { observers.ofEvents.withLock { $0 }?.eventsChanged() }
                     for answer in ready { answer() }
                 }, impairment: impairment)
         }
     }
 
     func setObservers(_ observers: [any KeyChangeObserver]) { self.observers.list.withLock { $0 = observers } }
+
+    func setEventObserver(_ observer: any EventObserver) { observers.ofEvents.withLock { $0 = observer } }
 
     var health: StoreHealth { groups.health }
     func add(_ write: PendingWrite) { groups.add(write) }
@@ -64,7 +71,7 @@ final class WriteQueue: Sendable {
     /// - Throws: where the whole group is lost.
     private static func attempt(
         _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>,
-        impairment: inout MerchantError?
+        events hasEvents: inout Bool, impairment: inout MerchantError?
     ) throws -> @Sendable () -> Void {
         let transaction = StoreTransaction(db: db)
         try db.execute(sql: "SAVEPOINT one_write")
@@ -72,6 +79,7 @@ final class WriteQueue: Sendable {
             let answer = try write.run(transaction)
             try db.execute(sql: "RELEASE one_write")
             changed.formUnion(transaction.changedKeys)
+            hasEvents = hasEvents || transaction.changedEvents
             return answer
         } catch {
             // For some errors SQLite gives up the whole transaction; on failing storage none is to be relied on.

@@ -14,6 +14,8 @@ struct CertificateTemplate {
         case tokenSigner
         case paymentProcessing(MerchantIdentifier)
         case identity(MerchantIdentifier)
+        /// A web server under these names and addresses.
+        case server([SandboxServerName])
     }
 
     let subject: DistinguishedName
@@ -59,7 +61,14 @@ struct CertificateTemplate {
             let identifier = SubjectKeyIdentifier(hash: issuerKey).keyIdentifier
             try list.append(.init(AuthorityKeyIdentifier(keyIdentifier: identifier), critical: false))
         }
-        if case .authority = role {} else { try list.append(AppleExtension.policies()) }
+        switch role {
+        case .authority, .server: break
+        case .tokenSigner, .paymentProcessing, .identity: try list.append(AppleExtension.policies())
+        }
+        if case .server(let names) = role {
+            try list.append(.init(SubjectAlternativeNames(names.map(\.generalName)), critical: false))
+            try list.append(.init(ExtendedKeyUsage([.serverAuth]), critical: false))
+        }
         if case .identity = role { try list.append(.init(ExtendedKeyUsage([.clientAuth]), critical: false)) }
         try list.append(.init(SubjectKeyIdentifier(hash: publicKey), critical: false))
         try list.append(.init(keyUsage, critical: true))
@@ -74,7 +83,7 @@ struct CertificateTemplate {
     private var keyUsage: KeyUsage {
         switch role {
         case .authority: KeyUsage(keyCertSign: true, cRLSign: true)
-        case .tokenSigner, .identity: KeyUsage(digitalSignature: true)
+        case .tokenSigner, .identity, .server: KeyUsage(digitalSignature: true)
         case .paymentProcessing: KeyUsage(keyEncipherment: true, keyAgreement: true)
         }
     }
@@ -83,6 +92,7 @@ struct CertificateTemplate {
         get throws {
             switch role {
             case .authority(let marker): marker.map { [AppleExtension.marker($0)] } ?? []
+            case .server: []
             case .tokenSigner: [AppleExtension.marker(AppleExtension.tokenSigner)]
             case .paymentProcessing(let merchant): [try AppleExtension.merchantHash(of: merchant)]
             case .identity(let merchant):

@@ -27,18 +27,21 @@ enum Files {
     }
 
     static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
+        faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// Links are not followed.
+    private static func isRegular(_ path: String) -> Bool {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
     }
 
     /// Writes what a caller asked for, in place of what stood there; straight into anything that is no regular file.
     ///
     /// - Parameter path: `-` is standard output.
     static func write(_ bytes: [UInt8], to path: String) throws(SandboxFault) {
-        var status = stat()
         if path == "-" {
             try write(bytes, into: STDOUT_FILENO, named: "standard output")
-        } else if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        } else if exists(path), !isRegular(path) {
             let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC)
             guard descriptor >= 0 else { throw fault("write", path) }
             defer { close(descriptor) }

@@ -13,6 +13,11 @@ enum SandboxName {
         try name(commonName: commonName, unit: "iOS Systems")
     }
 
+    /// A web server is known by its alternative names; the common name is for people.
+    static func server(_ name: SandboxServerName) throws -> DistinguishedName {
+        try SandboxName.name(commonName: String(name.text.prefix(64)), unit: "Sandbox servers")
+    }
+
     /// The subject comes from the account at Apple, never from the CSR; here the account is made up.
     static func merchant(_ merchant: MerchantIdentifier, purpose: KeyPurpose) throws -> DistinguishedName {
         let title =

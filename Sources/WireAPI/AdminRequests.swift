@@ -11,11 +11,16 @@ package struct AddMerchantRequest: RequestBody {
     package let merchantIdentifier: String
     package let name: String?
     package let targetActiveKeyPairs: Int?
+    /// Make key pairs and CSRs until there are as many as the target says.
+    package let generateKeyPairs: Bool?
 
-    package init(merchantIdentifier: String, name: String?, targetActiveKeyPairs: Int?) {
+    package init(
+        merchantIdentifier: String, name: String?, targetActiveKeyPairs: Int?, generateKeyPairs: Bool? = nil
+    ) {
         self.merchantIdentifier = merchantIdentifier
         self.name = name
         self.targetActiveKeyPairs = targetActiveKeyPairs
+        self.generateKeyPairs = generateKeyPairs
     }
 
     package init(_ fields: JSONFields) throws(JSONFault) {
@@ -23,6 +28,7 @@ package struct AddMerchantRequest: RequestBody {
         merchantIdentifier = try fields.requiredString("merchantIdentifier")
         name = try fields.string("name")
         targetActiveKeyPairs = try fields.int("targetActiveKeyPairs")
+        generateKeyPairs = try fields.bool("generateKeyPairs")
         try fields.refuseUnknown()
     }
 }

@@ -15,6 +15,8 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     package let revocationReason: String?
     package let destroyAfter: String?
     package let exportedAt: String?
+    /// Absent where nothing was seen of it.
+    package let use: KeyUseDocument?
     /// Every certificate stored over this key pair, newest first.
     package let certificates: [CertificateDocument]
     /// PKCS#10 in PEM; in the answer to generate and in `show`.
@@ -24,7 +26,7 @@ package struct KeyDocument: Codable, Hashable, Sendable {
         publicKeyHash: String, merchantIdentifier: String, algorithm: String, purpose: String, state: String,
         origin: String, createdAt: String, stateSince: String, notBefore: String?, notAfter: String?,
         revocationReason: String?, destroyAfter: String?, exportedAt: String?, certificates: [CertificateDocument],
-        csr: String?
+        csr: String?, use: KeyUseDocument? = nil
     ) {
         self.publicKeyHash = publicKeyHash
         self.merchantIdentifier = merchantIdentifier
@@ -41,6 +43,7 @@ package struct KeyDocument: Codable, Hashable, Sendable {
         self.exportedAt = exportedAt
         self.certificates = certificates
         self.csr = csr
+        self.use = use
     }
 }
 

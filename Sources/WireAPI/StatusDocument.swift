@@ -19,6 +19,57 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         }
     }
 
+    /// A webhook of the settings.
+    package struct Webhook: Codable, Hashable, Sendable {
+        package let name: String
+        /// Events on their way, those that fail included.
+        package let undelivered: Int
+        /// Events given up after 24 hours of failures, until they are sent again.
+        package let parked: Int
+        /// When the oldest undelivered event occurred.
+        package let oldestUndelivered: String?
+        package let lastDelivered: String?
+        package let lastFailed: String?
+        package let lastFailure: String?
+
+        package init(
+            name: String, undelivered: Int, parked: Int, oldestUndelivered: String?, lastDelivered: String?,
+            lastFailed: String?, lastFailure: String?
+        ) {
+            self.name = name
+            self.undelivered = undelivered
+            self.parked = parked
+            self.oldestUndelivered = oldestUndelivered
+            self.lastDelivered = lastDelivered
+            self.lastFailed = lastFailed
+            self.lastFailure = lastFailure
+        }
+    }
+
+    /// How many active key pairs' certificates end in the week that begins then.
+    package struct Week: Codable, Hashable, Sendable {
+        package let begins: String
+        package let ending: Int
+
+        package init(begins: String, ending: Int) {
+            self.begins = begins
+            self.ending = ending
+        }
+    }
+
+    /// A revoked key pair whose private key is to be destroyed; until then restore takes it back.
+    package struct Destruction: Codable, Hashable, Sendable {
+        package let publicKeyHash: String
+        package let merchantIdentifier: String
+        package let destroyAfter: String
+
+        package init(publicKeyHash: String, merchantIdentifier: String, destroyAfter: String) {
+            self.publicKeyHash = publicKeyHash
+            self.merchantIdentifier = merchantIdentifier
+            self.destroyAfter = destroyAfter
+        }
+    }
+
     package let version: String
     package let environment: String
     package let time: String
@@ -33,13 +84,33 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let auditHead: AuditHeadDocument?
     /// nil from a daemon that keeps none.
     package let backups: BackupCoverageDocument?
+    /// Merchants that have a domain registered with Apple, as the platform wants it.
+    package let registrations: Int
+    /// Those of which Apple's record is known to differ.
+    package let registrationsDrifting: Int
+    /// Calls to Apple whose outcome nobody knows yet.
+    package let registrationCallsOpen: Int
+    /// By state; every state is there.
+    package let rolls: [String: Int]
+    /// The open ones that wait longest, at most 10.
+    package let longestWaitingRolls: [RollDocument]
+    /// From now on, 13 weeks.
+    package let endingByWeek: [Week]
+    package let awaitingDestruction: Int
+    /// Soonest first, at most 10.
+    package let destructions: [Destruction]
     /// Worst first, at most 100.
     package let findings: [Finding]
+    /// By name.
+    package let webhooks: [Webhook]
 
     package init(
         version: String, environment: String, time: String, startedAt: String, merchants: Int,
         merchantsBelowTarget: Int, keyPairs: [String: Int], certificates: Int, auditRecords: Int,
-        auditHead: AuditHeadDocument?, backups: BackupCoverageDocument?, findings: [Finding]
+        auditHead: AuditHeadDocument?, backups: BackupCoverageDocument?, registrations: Int = 0,
+        registrationsDrifting: Int = 0, registrationCallsOpen: Int = 0, findings: [Finding],
+        rolls: [String: Int] = [:], longestWaitingRolls: [RollDocument] = [], endingByWeek: [Week] = [],
+        awaitingDestruction: Int = 0, destructions: [Destruction] = [], webhooks: [Webhook] = []
     ) {
         self.version = version
         self.environment = environment
@@ -52,7 +123,16 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         self.auditRecords = auditRecords
         self.auditHead = auditHead
         self.backups = backups
+        self.registrations = registrations
+        self.registrationsDrifting = registrationsDrifting
+        self.registrationCallsOpen = registrationCallsOpen
         self.findings = findings
+        self.rolls = rolls
+        self.longestWaitingRolls = longestWaitingRolls
+        self.endingByWeek = endingByWeek
+        self.awaitingDestruction = awaitingDestruction
+        self.destructions = destructions
+        self.webhooks = webhooks
     }
 }
 

@@ -136,7 +136,10 @@ import AdminServer
 
         // Places.
         Case("GET", "/", nil, 404, says: "nothing at this path"),
-        Case("GET", "/v1/rolls", nil, 404, says: "nothing at this path"),
+        Case("GET", "/v1/roles", nil, 404, says: "nothing at this path"),
+        Case("GET", "/v1/rolls?state=done", nil, 400, says: "'state' is 'done', expected one of 'started'"),
+        Case("GET", "/v1/rolls/7", nil, 404, says: "there is no roll 7"),
+        Case("POST", "/v1/rolls/x/finish", nil, 400, says: "'rollId' is not one"),
         Case("GET", "/v1/merchants/../status", nil, 404, says: "nothing at this path"),
         Case("PUT", "/v1/merchants", "{}", 405, says: "expected one of GET, POST, HEAD"),
         Case("GET", "/v1/certificates", nil, 405, says: "expected one of POST"),

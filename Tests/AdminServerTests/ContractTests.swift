@@ -85,28 +85,88 @@ import Yams
             strings("ProblemCode", "enum")
                 == MerchantError.Code.allCases.map(\.rawValue) + ["methodNotAllowed", "requestTimeout"])
         #expect(strings("KeyState", "enum") == KeyState.allCases.map(\.rawValue))
+        #expect(strings("RollState", "enum") == RollState.allCases.map(\.rawValue))
         #expect(strings("KeyAlgorithm", "enum") == KeyAlgorithm.allCases.map(\.rawValue))
         #expect(strings("KeyPurpose", "enum") == KeyPurpose.allCases.map(\.rawValue))
+        #expect(strings("DriftKind", "enum") == RegistrationDrift.Kind.allCases.map(\.rawValue))
+        #expect(strings("DomainCheckKind", "enum") == DomainCheckFinding.codes)
+        #expect(strings("EventKind", "enum") == Event.Kind.allCases.map(\.rawValue))
+        #expect(strings("Severity", "enum") == Event.Severity.allCases.map(\.rawValue))
     }
 
     @Test("each document's fields are its schema's, neither more nor fewer")
     func fields() throws {
+        let seen = KeyUseDocument.Observed(count: 1, first: "", last: "")
+        let use = KeyUseDocument(askedFor: seen, proven: seen)
         let certificate = CertificateDocument(
             fingerprint: "", serialNumber: "", subject: "", issuer: "", notBefore: "", notAfter: "",
             issuerVerified: true, storedAt: "", certificate: "")
         let key = KeyDocument(
             publicKeyHash: "", merchantIdentifier: "", algorithm: "", purpose: "", state: "", origin: "", createdAt: "",
             stateSince: "", notBefore: "", notAfter: "", revocationReason: "", destroyAfter: "", exportedAt: "",
-            certificates: [certificate], csr: "")
+            certificates: [certificate], csr: "", use: use)
         let merchant = MerchantDocument(
             merchantIdentifier: "", merchantIdentifierHash: "", name: "", targetActiveKeyPairs: 2, activeKeyPairs: 0,
             createdAt: "")
         let finding = StatusDocument.Finding(
             severity: "", code: "", detail: "", merchantIdentifier: "", publicKeyHash: "")
+        let webhook = StatusDocument.Webhook(
+            name: "", undelivered: 0, parked: 0, oldestUndelivered: "", lastDelivered: "", lastFailed: "",
+            lastFailure: "")
+        let event = EventDocument(
+            id: "", sequence: 1, kind: "", severity: "", occurredAt: "", merchantIdentifier: "", publicKeyHash: "",
+            rollId: "", detail: "")
         let caller = AuditRecordDocument.CallerDocument(uid: 0, gid: 0, pid: 0, program: "")
         let move = KeyMoveDocument.Move(publicKeyHash: "", from: "", to: "")
         let check = CheckDocument(check: "", outcome: "", finding: "")
+        let drift = DriftDocument(kind: "", found: "", expected: "")
+        let failure = FailureDocument(code: "", detail: "", retryAfter: 1)
+        let registration = RegistrationDocument(
+            partnerInternalMerchantIdentifier: "", state: "", source: "", partnerMerchantName: "", domainNames: [],
+            encryptTo: "", encryptToHash: "", merchantUrl: "", merchantIdentifier: "", learnedAt: "", ageSeconds: 0,
+            drift: [drift], createdAt: "", changedAt: "", warnings: [])
+        let syncFinding = SyncDocument.Finding(
+            partnerInternalMerchantIdentifier: "", drift: [drift], mended: true, remaining: [], failure: failure)
+        let domainFinding = DomainCheckDocument.Finding(kind: "", detail: "")
+        let roll = RollDocument(
+            rollId: "", merchantIdentifier: "", algorithm: "", state: "", from: "", to: "", waitingFor: "", since: "",
+            next: "", quietAt: "", startedAt: "", endedAt: "", reason: "", dryRun: true, moves: [move], warnings: [])
         let documents: [(String, any Encodable)] = [
+            ("RollDocument", roll), ("RollPage", Page(items: [roll], nextCursor: "")), ("KeyUseDocument", use),
+            ("ObservedUse", seen), ("StartRollRequest", StartRollRequest(algorithm: "")),
+            ("FinishRollRequest", FinishRollRequest(now: true, reason: "", dryRun: true)),
+            ("AbandonRollRequest", AbandonRollRequest(reason: "", dryRun: true)),
+            ("EndingWeek", StatusDocument.Week(begins: "", ending: 1)),
+            (
+                "WaitingDestruction",
+                StatusDocument.Destruction(publicKeyHash: "", merchantIdentifier: "", destroyAfter: "")
+            ),
+            ("RegistrationDocument", registration), ("DriftDocument", drift), ("FailureDocument", failure),
+            ("RegistrationPage", Page(items: [registration], nextCursor: "")), ("SyncFinding", syncFinding),
+            (
+                "WithdrawalDocument",
+                WithdrawalDocument(dryRun: true, domainNames: [], warnings: [], registration: registration)
+            ),
+            (
+                "SyncDocument",
+                SyncDocument(
+                    repair: true, compared: 1, findings: [syncFinding], halted: failure, nextCursor: "")
+            ),
+            ("DomainFileDocument", DomainFileDocument(sha256: "", size: 1, storedAt: "")),
+            ("DomainCheckFinding", domainFinding),
+            (
+                "DomainCheckDocument",
+                DomainCheckDocument(domainName: "", fine: false, address: "", findings: [domainFinding])
+            ),
+            (
+                "RegisterRequest",
+                RegisterRequest(
+                    partnerInternalMerchantIdentifier: "", partnerMerchantName: "", domainNames: [], encryptTo: "",
+                    merchantUrl: "", merchantIdentifier: "")
+            ),
+            ("UnregisterRequest", UnregisterRequest(domainNames: [], reason: "")),
+            ("SyncRequest", SyncRequest(repair: true, limit: 1, cursor: "")),
+            ("DomainCheckRequest", DomainCheckRequest(domainName: "")),
             ("MerchantDocument", merchant), ("KeyDocument", key), ("CertificateDocument", certificate),
             ("MerchantPage", Page(items: [merchant], nextCursor: "")), ("KeyPage", Page(items: [key], nextCursor: "")),
             ("KeyMoveDocument", KeyMoveDocument(dryRun: true, moves: [move], warnings: [], key: key)),
@@ -118,7 +178,7 @@ import Yams
                     keyPairs: [:], certificates: 0, auditRecords: 0,
                     auditHead: AuditHeadDocument(sequence: 1, hash: ""),
                     backups: BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0),
-                    findings: [finding])
+                    findings: [finding], webhooks: [webhook])
             ),
             ("AuditHead", AuditHeadDocument(sequence: 1, hash: "")),
             ("AuditBreak", AuditBreakDocument(kind: "", sequence: 1, detail: "")),
@@ -129,6 +189,10 @@ import Yams
                     nextCursor: "")
             ),
             ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [], findings: [finding])),
+            ("Webhook", webhook), ("EventDocument", event),
+            ("EventPage", Page(items: [event], nextCursor: "")),
+            ("RedeliverEventsRequest", RedeliverEventsRequest(sequence: 1, webhook: "")),
+            ("RedeliveredEventsDocument", RedeliveredEventsDocument(redelivered: 0)),
             (
                 "AuditRecordDocument",
                 AuditRecordDocument(
@@ -150,7 +214,10 @@ import Yams
                     electronicCommerceIndicator: "", tokenBlockA: "", tokenBlockB: "", tokenRequestorID: "")
             ),
             ("VerificationDocument", VerificationDocument(verified: true, checks: [check])),
-            ("AddMerchantRequest", AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2)),
+            (
+                "AddMerchantRequest",
+                AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2, generateKeyPairs: true)
+            ),
             ("ChangeMerchantRequest", ChangeMerchantRequest(name: "", targetActiveKeyPairs: 2)),
             ("GenerateKeyRequest", GenerateKeyRequest(algorithm: "", purpose: "")),
             (
@@ -234,12 +301,29 @@ import Yams
                 ("KeyPage", "GET", "/v1/merchants/\(stock.merchant)/keys", nil),
                 ("KeyPage", "GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
                 ("KeyMoveDocument", "POST", "\(key)/promote", nil),
+                ("RollDocument", "POST", "/v1/merchants/\(stock.merchant)/rolls", #"{"algorithm": "EC_v1"}"#),
+                ("RollPage", "GET", "/v1/rolls?state=open", nil), ("RollDocument", "GET", "/v1/rolls/1", nil),
                 ("StatusDocument", "GET", "/v1/status", nil),
+                ("RollDocument", "POST", "/v1/rolls/1/abandon", nil),
+                ("Problem", "POST", "/v1/rolls/1/finish", nil), ("Problem", "GET", "/v1/rolls/none", nil),
                 ("KeyMoveDocument", "POST", "\(key)/revoke", #"{"reason": "compromised"}"#),
                 ("KeyMoveDocument", "POST", "\(key)/destroy", nil),
                 ("KeyDocument", "GET", key, nil),
+                (
+                    "RegistrationDocument", "POST", "/v1/registrations",
+                    #"{"partnerInternalMerchantIdentifier": "shop|1", "partnerMerchantName": "S", "encryptTo": "merchant.e", "domainNames": ["BÜCHER.example"]}"#
+                ),
+                ("RegistrationDocument", "GET", "/v1/registrations/shop%7C1?refresh=true", nil),
+                ("RegistrationPage", "GET", "/v1/registrations", nil),
+                ("SyncDocument", "POST", "/v1/registrations/sync", nil),
+                ("WithdrawalDocument", "DELETE", "/v1/registrations/shop%7C1", #"{"reason": "r"}"#),
+                ("DomainFileDocument", "PUT", "/v1/domain-file", "0011"),
+                ("DomainFileDocument", "GET", "/v1/domain-file", nil),
                 ("AuditPage", "GET", "/v1/audit?limit=1000", nil),
                 ("AuditVerificationDocument", "GET", "/v1/audit/verification", nil),
+                ("EventPage", "GET", "/v1/events?limit=2", nil), ("EventPage", "GET", "/v1/events?newest=true", nil),
+                ("RedeliveredEventsDocument", "POST", "/v1/events/redeliver", nil),
+                ("KeyPage", "GET", "/v1/keys?state=destroyed", nil),
                 ("HealthDocument", "GET", "/v1/health", nil),
                 ("Problem", "GET", "/v1/keys/short", nil), ("Problem", "PUT", "/v1/keys/short", nil),
                 ("Problem", "GET", "/nowhere", nil),

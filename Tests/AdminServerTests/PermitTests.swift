@@ -11,6 +11,7 @@ import AdminServer
     static func path(_ route: AdminRoute, _ stock: TestServer.Stock) -> String {
         route.path.replacing("{merchantIdentifier}", with: stock.merchant.rawValue)
             .replacing("{publicKeyHash}", with: stock.key.base64URL)
+            .replacing("{partnerInternalMerchantIdentifier}", with: "shop-1")
     }
 
     private static func judge(
@@ -69,6 +70,7 @@ import AdminServer
                 ("GET", "/v1/keys/\(stock.key.hex)/csr", nil),
                 ("POST", "/v1/keys/\(stock.key.hex)/revoke", #"{"reason": "tried out"}"#),
                 ("GET", "/v1/audit?merchant=\(stock.merchant)", nil),
+                ("GET", "/v1/events", nil), ("GET", "/v1/events?merchant=\(stock.merchant)", nil),
                 ("GET", "/v1/health", nil),
             ]
             for (method, path, body) in allowed {
@@ -85,14 +87,29 @@ import AdminServer
                 ("GET", "/v1/keys/\(stock.otherKey.base64URL)", nil),
                 ("POST", "/v1/keys/\(stock.otherKey.hex)/revoke", #"{"reason": "no"}"#),
                 ("GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
+                ("GET", "/v1/registrations", nil), ("GET", "/v1/registrations/shop-1", nil),
+                ("POST", "/v1/registrations", "{}"), ("DELETE", "/v1/registrations/shop-1", "{}"),
+                ("POST", "/v1/registrations/sync", ""), ("PUT", "/v1/domain-file", "x"),
                 ("GET", "/v1/status", nil), ("GET", "/metrics", nil), ("GET", "/v1/audit", nil),
                 ("GET", "/v1/audit?merchant=\(stock.other)", nil),
-                ("GET", "/v1/audit?key=\(stock.key.hex)", nil),
+                ("GET", "/v1/audit?key=\(stock.key.hex)", nil), ("GET", "/v1/keys?state=pending", nil),
+                ("GET", "/v1/events?merchant=\(stock.other)", nil), ("POST", "/v1/events/redeliver", nil),
             ]
             for (method, path, body) in refused {
                 let reply = try await server.curl(method, path, body.map { .init($0.utf8) })
                 #expect(reply.status == 403, "\(method) \(path) \(reply.text)")
             }
+            try await server.repository.write { transaction in
+                for merchant in [stock.merchant, stock.other] {
+                    try transaction.append(
+                        Event(.belowTarget, .notice, at: server.clock.now, merchant: merchant, detail: "of \(merchant)")
+                    )
+                }
+                try transaction.append(Event(.rollWaiting, .notice, at: server.clock.now, detail: "of nobody"))
+            }
+            let events = try await server.curl("GET", "/v1/events?newest=true").text
+            #expect(events.contains("of \(stock.merchant)") && events.contains("keyRevoked"))
+            #expect(!events.contains("of \(stock.other)") && !events.contains("of nobody"))
             let list = try await server.curl("GET", "/v1/merchants")
             #expect(list.text.contains(stock.merchant.rawValue))
             #expect(!list.text.contains(stock.other.rawValue))

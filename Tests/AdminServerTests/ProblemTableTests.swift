@@ -10,15 +10,21 @@ import Testing
         #expect(found.allSatisfy { (400...599).contains($0.status) && $0.title == $0.title.lowercased() })
     }
 
-    @Test("only what is our fault is a server error, and only what passes by itself says when to ask again")
+    @Test("only what the caller can't change is a server error, and only what passes by itself says when to ask again")
     func ours() {
         let ours: Set<MerchantError.Code> = [
             .notYetAvailable, .overloaded, .storeUnavailable, .keyDamaged, .internalError,
+            // Apple's, or of the way there: nothing that the caller could change.
+            .gatewayUnauthorized, .gatewayUntrusted, .gatewayFailed, .gatewayUnavailable, .gatewayNotConfigured,
+            .gatewayAnswerLost,
+        ]
+        let passing: Set<MerchantError.Code> = [
+            .overloaded, .storeUnavailable, .registrationConflict, .gatewayRateLimited, .gatewayUnavailable,
+            .gatewayAnswerLost,
         ]
         for code in MerchantError.Code.allCases {
             #expect((ProblemTable.status(of: code).status >= 500) == ours.contains(code), "\(code)")
-            #expect(
-                (ProblemTable.retryAfter(code) != nil) == [.overloaded, .storeUnavailable].contains(code), "\(code)")
+            #expect((ProblemTable.retryAfter(code) != nil) == passing.contains(code), "\(code)")
         }
     }
 }

@@ -26,11 +26,27 @@ import AdminServer
         POST /v1/keys/{publicKeyHash}/revoke administer destroys
         POST /v1/keys/{publicKeyHash}/restore administer writes
         POST /v1/keys/{publicKeyHash}/destroy administer destroys
+        GET /v1/registrations read reads
+        POST /v1/registrations administer writes
+        GET /v1/registrations/{partnerInternalMerchantIdentifier} read reads
+        DELETE /v1/registrations/{partnerInternalMerchantIdentifier} administer destroys
+        POST /v1/registrations/sync administer writes
+        GET /v1/domain-file read reads
+        PUT /v1/domain-file administer writes
+        POST /v1/domain-checks administer writes
+        GET /.well-known/apple-developer-merchantid-domain-association - reads
+        POST /v1/merchants/{merchantIdentifier}/rolls administer writes
+        GET /v1/rolls read reads
+        GET /v1/rolls/{rollId} read reads
+        POST /v1/rolls/{rollId}/finish administer destroys
+        POST /v1/rolls/{rollId}/abandon administer destroys
         GET /v1/status read reads
         GET /v1/audit read reads
         GET /v1/audit/verification read reads
         POST /v1/backups administer writes
         POST /v1/backups/verification administer writes
+        GET /v1/events read reads
+        POST /v1/events/redeliver administer writes
         GET /metrics read reads
         GET /v1/health - reads
         GET /v1/openapi.yaml - reads
@@ -57,13 +73,21 @@ import AdminServer
         let table = RouteTable(AdminRoute.all)
         let merchant = try #require(MerchantIdentifier("merchant.com.example"))
         let hash = PublicKeyHash(of: [1])
+        let partner = try #require(PartnerInternalMerchantIdentifier("a/b".replacing("/", with: "~-_+&@$!|,.;")))
         let calls: [(HTTPRequest.Method, String)] =
             [
                 (.get, Paths.health), (.get, Paths.status), (.get, Paths.audit), (.get, Paths.openAPI),
+                (.get, Paths.events), (.post, Paths.redeliverEvents),
                 (.get, Paths.metrics), (.get, Paths.merchants), (.post, Paths.merchants), (.get, Paths.keys),
                 (.get, Paths.merchant(merchant)), (.get, Paths.keys(of: merchant)),
                 (.post, Paths.keyImport(to: merchant)), (.post, Paths.certificates(of: merchant)),
                 (.get, Paths.key(hash)), (.get, Paths.csr(of: hash)),
+                (.get, Paths.registrations), (.post, Paths.registrations), (.post, Paths.registrationSync),
+                (.get, Paths.registration(partner)), (.delete, Paths.registration(partner)),
+                (.get, Paths.domainFile), (.put, Paths.domainFile), (.post, Paths.domainChecks),
+                (.get, Paths.wellKnownDomainFile),
+                (.get, Paths.rolls), (.get, Paths.roll("1")),
+                (.post, Paths.rolls(of: merchant)), (.post, "\(Paths.roll("1"))/finish"),
             ] + Paths.KeyVerb.allCases.map { (.post, Paths.verb($0, hash)) }
         for (method, path) in calls {
             guard case .route = table.find(method, path[...]) else {

@@ -19,6 +19,7 @@ struct TestServer: Sendable {
     let clock: HandMovedClock
     let repository: MemoryRepository
     let log: CapturedLog
+    let gateway: ScriptedGateway
 
     static let openAPI = Array("openapi: 3.1.0\n".utf8)
 
@@ -33,7 +34,8 @@ struct TestServer: Sendable {
 
     static func run(
         policy: CallerPolicy = everything, ready: Bool = true, mode: UInt32 = 0o600, overStaleSocket: Bool = false,
-        socketName: String = "admin.sock",
+        socketName: String = "admin.sock", gateway: ScriptedGateway = ScriptedGateway(),
+        domainChecker: (any DomainChecker)? = nil,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         let directory = NSTemporaryDirectory() + "admin-\(UUID().uuidString.prefix(8))"
@@ -42,15 +44,16 @@ struct TestServer: Sendable {
         let clock = HandMovedClock()
         let test = TestServer(
             directory: directory, socket: "\(directory)/\(socketName)", clock: clock, repository: MemoryRepository(),
-            log: CapturedLog())
+            log: CapturedLog(), gateway: gateway)
         if overStaleSocket {
             close(try UnixListener.listen(path: test.socket, mode: 0o600, backlog: 1).descriptor)
         }
+        let operations = MerchantOperations(
+            repository: test.repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
+            clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker)
+        test.repository.setEventObserver(operations.bell)
         let server = AdminServer(
-            socketPath: test.socket, socketMode: mode,
-            operations: MerchantOperations(
-                repository: test.repository, custodian: FakeCustodian(clock: clock),
-                claims: MemoryClaimLedger(), clock: clock, environment: .sandbox), policy: policy,
+            socketPath: test.socket, socketMode: mode, operations: operations, policy: policy,
             health: { HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the clock jumped"]) },
             version: "1.2.3", startedAt: clock.now, openAPI: openAPI, logger: test.log.logger)
         let group = ServiceGroup(

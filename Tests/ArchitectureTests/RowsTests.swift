@@ -7,7 +7,10 @@ import Testing
         ["Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "LocalSocket"],
         ["MerchantCore", "PaymentToken", "WireAPI"],
         ["MerchantOperations"],
-        ["AdminServer", "DecryptorServer", "MerchantStore", "KeyCustody", "MerchantKeyClient"],
+        [
+            "AdminServer", "DecryptorServer", "MerchantStore", "KeyCustody", "AppleGateway", "EventDelivery",
+            "MerchantKeyClient",
+        ],
         ["DaemonKit", "AdminCommands", "SandboxKit"],
         ["merchantkeyd", "merchantkeyctl", "applepay-sandbox"],
     ]
@@ -19,8 +22,9 @@ import Testing
         "HummingbirdCore": ["AdminServer"],
         "X509": ["KeyCustody", "SandboxKit"],
         "CryptoExtras": ["KeyCustody", "SandboxKit"],
-        "AsyncHTTPClient": ["MerchantKeyClient"],
-        "FoundationNetworking": [],
+        "AsyncHTTPClient": ["AppleGateway", "EventDelivery", "MerchantKeyClient", "SandboxKit"],
+        "NIOSSL": ["AppleGateway", "EventDelivery", "SandboxKit"],
+        "FoundationNetworking": ["AppleGateway"],
         "Yams": ["DaemonKit"],
         "Configuration": ["DaemonKit"],
         "ArgumentParser": ["DaemonKit", "AdminCommands", "SandboxKit"],

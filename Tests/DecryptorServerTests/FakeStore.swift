@@ -8,6 +8,8 @@ final class FakeStore: MerchantRepository {
         var keyPairs: [PublicKeyHash: KeyPair] = [:]
         var certificates: [PublicKeyHash: [StoredCertificate]] = [:]
         var audit: [AuditEntry] = []
+        var events: [Event] = []
+        var uses: [PublicKeyHash: KeyUse] = [:]
         var observers: [any KeyChangeObserver] = []
     }
 
@@ -39,7 +41,9 @@ final class FakeStore: MerchantRepository {
         }
     }
 
-    func read<Result: Sendable>(_ body: @Sendable (any MerchantReading) throws -> Result) async throws -> Result {
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result {
         try readNow(body)
     }
 
@@ -86,6 +90,9 @@ final class FakeTransaction: MerchantTransaction {
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] { throw FakeStore.NotNeeded() }
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
     func keyPairs(beginning text: String, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
+    func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        throw FakeStore.NotNeeded()
+    }
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? { throw FakeStore.NotNeeded() }
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? { throw FakeStore.NotNeeded() }
     func keyPairsToDestroy(at moment: Timestamp, limit: Int) throws -> [PublicKeyHash] { throw FakeStore.NotNeeded() }

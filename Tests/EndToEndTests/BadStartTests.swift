@@ -66,10 +66,59 @@ import Testing
         ("callers: {}\n", "callers"), ("a: [", "YAML"),
         ("trust:\n  token-roots: [/nowhere.pem]", "/nowhere.pem"),
         ("sockets:\n  admin:\n    mode: rw", "octal"),
+        ("apple:\n  gateway:\n    url: http://localhost", "apple.gateway.url"),
+        ("apple:\n  gateway:\n    trust-roots: [/nowhere.pem]", "/nowhere.pem"),
+        ("apple:\n  gateway:\n    trust-roots: [/dev/null]", "apple.gateway.trust-roots"),
+        ("apple:\n  gateway:\n    identity:\n      private-key: /x", "no 'certificate'"),
+        ("apple:\n  gateway:\n    identity:\n      certificate: /nowhere.pem", "/nowhere.pem"),
+        ("apple:\n  gateway:\n    identity:\n      merchant-identifier: shop", "merchant-identifier"),
+        ("apple:\n  gateway:\n    timeouts:\n      answer: 0", "1s to 60s"),
+        ("apple:\n  gatway:\n    url: https://localhost", "apple.gatway.url"),
+        ("domain-check:\n  allow-internal-addresses: 1", "true or false"),
+        ("domain-check:\n  resolve: [shop.example.com]", "NAME=ADDRESS"),
+        ("domain-check:\n  resolve: [shop.example.com=localhost]", "NAME=ADDRESS"),
     ])
     func `a wrong setting is refused by name`(yaml: String, word: String) throws {
         let file = try installation.write(yaml, "bad.yaml")
         try refused("--config", file, "--state-directory", installation.path("state"), saying: word)
+    }
+
+    @Test func `the settings of Apple's gateway and of domain checks are taken`() throws {
+        try installation.apple("init")
+        try installation.apple(
+            "issue-server", "--name", "localhost", "--certificate", installation.path("server.pem"), "--private-key",
+            installation.path("server.key"))
+        let csr = try Installation.run([
+            "openssl", "req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-keyout",
+            installation.path("identity.key"), "-out", installation.path("identity.csr"),
+        ])
+        try #require(csr.status == 0)
+        try installation.apple(
+            "issue", "--purpose", "identity", "--merchant", "platformintegrator.com.example", "--csr",
+            installation.path("identity.csr"), "--out", installation.path("identity.cer"))
+        let root = installation.path("apple/root.pem")
+        let file = try installation.write(
+            """
+            environment: sandbox
+            apple:
+              gateway:
+                url: https://localhost:8443
+                trust-roots: [\(root)]
+                identity:
+                  certificate: \(installation.path("identity.cer"))
+                  private-key: \(installation.path("identity.key"))
+                timeouts:
+                  connect: 5s
+                  answer: 20
+            domain-check:
+              allow-internal-addresses: true
+              trust-roots: \(root)
+              resolve: [shop.example.com=127.0.0.1:8444]
+              timeout: 5s
+            """, "gateway.yaml")
+        try installation.start(config: file)
+        let log = try String(contentsOfFile: installation.path("daemon.log"), encoding: .utf8)
+        #expect(log.contains("domain checks may ask internal addresses"))
     }
 
     @Test func `an empty list of callers gives nobody a permit`() throws {

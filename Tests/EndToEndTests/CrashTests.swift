@@ -62,5 +62,7 @@ final class Running: Sendable {
         }
     }
 
+    var isOver: Bool { finished.value }
+
     func join() { while !finished.value { Thread.sleep(forTimeInterval: 0.002) } }
 }

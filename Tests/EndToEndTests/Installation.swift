@@ -199,6 +199,8 @@ final class Guarded<Value>: @unchecked Sendable {
         get { lock.withLock { stored } }
         set { lock.withLock { stored = newValue } }
     }
+
+    func update<Result>(_ change: (inout Value) -> Result) -> Result { lock.withLock { change(&stored) } }
 }
 
 /// Base64url without padding, as our paths spell a publicKeyHash.

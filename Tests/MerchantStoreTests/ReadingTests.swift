@@ -143,9 +143,45 @@ struct ReadingTests {
             _ = try transaction.idempotentOutcome(key)
             try transaction.remember(key, requestDigest: [1], resource: "r", at: Sample.moment)
             try transaction.setDaemonFact("a", "b")
+            var roll = try transaction.insertRoll(
+                of: merchant, algorithm: .ecV1, from: nil, to: hash, at: Sample.moment)
+            roll.outcome = .finished
+            roll.endedAt = Sample.moment
+            roll.remindAt = nil
+            try transaction.update(roll)
+            let seen = ObservedUse(count: 1, first: Sample.moment, last: Sample.moment)
+            try transaction.setKeyUse(KeyUse(askedFor: seen, proven: seen), of: hash)
+            try transaction.setNextWatch(of: hash, at: Sample.moment)
+            try transaction.noteWarning(of: Sample.moment, days: 7, key: hash, at: Sample.moment)
             try transaction.removeSealedPrivateKey(of: hash)
+            try transaction.keepWebhooks([WebhookRegistration(name: "w", kinds: nil)], at: Sample.moment)
+            try transaction.append(Sample.event(merchant: merchant))
+            try transaction.markFailed(1, to: "w", because: "no", next: nil, at: Sample.moment)
+            _ = try transaction.unparkDeliveries(of: nil, to: nil, limit: 10)
+            try transaction.markDelivered(1, to: "w", at: Sample.moment)
+            _ = try transaction.removeEvents(occurredBefore: Sample.moment, limit: 10)
         }
         try traced.store.readNow { reader throws in
+            let states = RollState.allCases.map { RollFilter.Step.state($0, quietIfIdleSince: Sample.moment) }
+            for step in states + [.open, nil] {
+                for merchant in [merchant, nil] {
+                    _ = try reader.rolls(RollFilter(merchant: merchant, step: step), before: nil, limit: 10)
+                }
+            }
+            _ = try reader.roll(1)
+            _ = try reader.openRoll(of: merchant, algorithm: .ecV1)
+            _ = try reader.rollsWaitingLongest(limit: 10)
+            _ = try reader.rollCounts(quietIfIdleSince: Sample.moment)
+            _ = try reader.rollsIdle(since: Sample.moment, limit: 10)
+            _ = try reader.rollsToRemind(at: Sample.moment, limit: 10)
+            _ = try reader.rollsWithoutNextPair(limit: 10)
+            _ = try reader.keyUse(of: hash)
+            _ = try reader.keyPairsToWatch(at: Sample.moment, limit: 10)
+            _ = try reader.wasWarned(of: Sample.moment, days: 7, key: hash)
+            _ = try reader.countEnding(from: Sample.moment, to: Sample.moment)
+            _ = try reader.merchantsBelowTarget(endingBefore: Sample.moment, limit: 10)
+            _ = try reader.keyPairsAwaitingDestruction(limit: 10)
+            _ = try reader.countAwaitingDestruction()
             _ = try reader.merchant(merchant)
             _ = try reader.merchants(after: nil, limit: 10)
             _ = try reader.keyPair(hash)
@@ -162,12 +198,27 @@ struct ReadingTests {
             _ = try reader.merchantsBelowTarget(after: nil, limit: 10)
             _ = try reader.keyPairsEnding(before: Sample.moment, limit: 10)
             _ = try reader.daemonFact("a")
+            _ = try reader.keyPairs(in: .current, after: hash, limit: 10)
+            _ = try reader.webhooks()
+            _ = try reader.nextDeliveries(to: "w", limit: 10)
+            for part in [EventQuery.Part.after(0), .newest] {
+                for merchants in [nil, [merchant]] as [Set<MerchantIdentifier>?] {
+                    for (kind, severity) in [(nil, nil), (.belowTarget, nil), (nil, .notice), (.belowTarget, .notice)]
+                        as [(Event.Kind?, Event.Severity?)]
+                    {
+                        _ = try reader.events(
+                            EventQuery(part, merchants: merchants, kind: kind, severity: severity, limit: 10))
+                    }
+                }
+            }
         }
         let asked = statements.withLock { $0 }.filter { sql in
             ["SELECT ", "UPDATE ", "DELETE "].contains { sql.hasPrefix($0) } && !sql.contains("sqlite_master")
         }
         #expect(asked.count > 25)
-        let large = ["merchants", "key_pairs", "sealed_private_keys", "certificates", "audit", "idempotency_keys"]
+        let large =
+            ["merchants", "key_pairs", "sealed_private_keys", "certificates", "audit", "idempotency_keys"]
+            + ["old", "event_deliveries", "key_uses", "key_warnings", "key_watches", "rolls"]
         try traced.aside { db in
             for sql in asked {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
@@ -176,6 +227,10 @@ struct ReadingTests {
                 for row in try Row.fetchAll(statement) {
                     let step: String = row["detail"]
                     #expect(!large.contains { step.hasPrefix("SCAN \($0)") }, "\(step) in \(sql)")
+                    // Unless something is asked of them, events are walked in their order, from one on.
+                    if step.hasPrefix("SCAN events") {
+                        #expect(sql.contains("ORDER BY sequence") && !sql.contains("WHERE"))
+                    }
                     #expect(!step.contains("TEMP B-TREE"), "\(step) in \(sql)")
                 }
             }

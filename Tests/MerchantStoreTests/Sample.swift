@@ -25,6 +25,8 @@ enum Sample {
         Array(SHA256.hash(data: Data("\(name) \(number)".utf8)))
     }
 
+    static func sha256(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
+
     static func hash(_ seed: Int) -> PublicKeyHash {
         guard let hash = PublicKeyHash(bytes: digest("key", seed)) else {
             preconditionFailure("SHA-256 yields 32 bytes")
@@ -64,6 +66,15 @@ enum Sample {
             serialNumber: "0\(seed)",
             subject: "CN=Shop", issuer: "CN=Issuer", notBefore: begins, notAfter: ends, issuerVerified: true,
             storedAt: moment)
+    }
+
+    static func event(
+        _ kind: Event.Kind = .belowTarget, _ severity: Event.Severity = .notice, merchant: MerchantIdentifier? = nil,
+        at moment: Timestamp = moment
+    ) -> Event {
+        Event(
+            kind, severity, at: moment, merchant: merchant, key: hash(1), rollId: "roll-1",
+            detail: "1 of 2 active key pairs")
     }
 
     static func entry(_ deed: AuditEntry.Deed, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil)

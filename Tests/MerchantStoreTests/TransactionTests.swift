@@ -260,8 +260,15 @@ func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #
                     UNION ALL SELECT 'merchants', count(*) FROM merchants WHERE removed_at IS NULL
                     UNION ALL SELECT 'merchantsBelowTarget', count(*) FROM merchants
                         WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs
+                    UNION ALL SELECT 'registrations', count(DISTINCT registration_id) FROM registration_domains
+                        WHERE is_desired = 1
+                    UNION ALL SELECT 'registrationsDrifting', count(*) FROM registrations WHERE drifts > 0
+                    UNION ALL SELECT 'registrationCallsOpen', count(*) FROM registration_calls WHERE outcome IS NULL
                     UNION ALL SELECT 'keyPairs.' || state.value, (SELECT count(*) FROM key_pairs WHERE state = state.value)
                         FROM json_each('["pending","standby","current","retiring","revoked","destroyed"]') AS state
+                    UNION ALL SELECT 'awaitingDestruction', count(*) FROM key_pairs WHERE destroy_after IS NOT NULL
+                    UNION ALL SELECT 'rolls.' || step.value, (SELECT count(*) FROM rolls WHERE rolls.step = step.value)
+                        FROM json_each('["started","certificateStored","promoted","finished","abandoned"]') AS step
                     ORDER BY name
                     """
             ).map { "\($0["name"] as String) \($0["value"] as Int)" },

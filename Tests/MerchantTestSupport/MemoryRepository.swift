@@ -5,11 +5,14 @@ import Vocabulary
 /// The store as a value in memory: each write works on a copy, which becomes the state if it does not throw.
 package final class MemoryRepository: MerchantRepository {
     private let state = Mutex(MemoryState())
+    private let eventObserver = Mutex<(any EventObserver)?>(nil)
 
     package init() {}
 
+    package func setEventObserver(_ observer: any EventObserver) { eventObserver.withLock { $0 = observer } }
+
     package func read<Result: Sendable>(
-        _ body: @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
     ) async throws -> Result { try readNow(body) }
 
     package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
@@ -19,15 +22,20 @@ package final class MemoryRepository: MerchantRepository {
     package func write<Result: Sendable>(
         _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
     ) async throws -> Result {
-        try state.withLock { state in
+        let (result, changedEvents) = try state.withLock { state in
             let transaction = MemoryTransaction(state)
             let result = try body(transaction)
-            state = transaction.state
-            return result
+            defer { state = transaction.state }
+            return (result, transaction.state.events != state.events)
         }
+        if changedEvents { eventObserver.withLock { $0 }?.eventsChanged() }
+        return result
     }
 
     package func eraseRemovedBytes() async throws {}
+
+    /// Every event, oldest first.
+    package var events: [Event] { state.withLock { $0.events.map(\.event) } }
 }
 
 struct MemoryState: Sendable {
@@ -45,9 +53,17 @@ struct MemoryState: Sendable {
     var outcomes: [IdempotencyKey: IdempotentOutcome] = [:]
     var facts: [String: String] = [:]
     var verifiedBackup: Timestamp?
+    var apple = MemoryRegistrations()
+    var events: [StoredEvent] = []
+    var webhooks: [WebhookState] = []
+    var rolls: [Roll] = []
+    var uses: [PublicKeyHash: KeyUse] = [:]
+    /// When the schedule looks at a key pair next; absent: at once.
+    var watches: [PublicKeyHash: Timestamp?] = [:]
+    var warnings: [String: Timestamp] = [:]
 }
 
-private final class MemoryTransaction: MerchantTransaction {
+final class MemoryTransaction: MerchantTransaction {
     var state: MemoryState
 
     init(_ state: MemoryState) { self.state = state }
@@ -82,6 +98,11 @@ private final class MemoryTransaction: MerchantTransaction {
                 let hash = $0.publicKeyHash
                 return [hash.base64, hash.base64URL, hash.hex].contains { $0.hasPrefix(text) }
             }.prefix(limit))
+    }
+
+    func keyPairs(in keyState: KeyState, after cursor: PublicKeyHash?, limit: Int) -> [KeyPair] {
+        let begin = cursor.flatMap { hash in state.rows.firstIndex { $0.keyPair.publicKeyHash == hash } } ?? -1
+        return Array(state.rows[(begin + 1)...].map(\.keyPair).filter { $0.state == keyState }.prefix(limit))
     }
 
     func certificates(of hash: PublicKeyHash) -> [StoredCertificate] { row(hash)?.certificates ?? [] }
@@ -125,6 +146,7 @@ private final class MemoryTransaction: MerchantTransaction {
         counts.merchantsBelowTarget = merchantsBelowTarget(after: nil, limit: .max).count
         counts.auditRecords = state.audit.count
         counts.auditHead = auditHead()
+        countRegistrations(in: &counts)
         return counts
     }
 
@@ -169,12 +191,16 @@ private final class MemoryTransaction: MerchantTransaction {
         state.rows.append(.init(keyPair: keyPair, new: new, sealed: new.sealedPrivateKey))
     }
 
-    func update(_ keyPair: KeyPair) { change(keyPair.publicKeyHash) { $0.keyPair = keyPair } }
+    func update(_ keyPair: KeyPair) {
+        if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state { state.watches[keyPair.publicKeyHash] = nil }
+        change(keyPair.publicKeyHash) { $0.keyPair = keyPair }
+    }
 
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) -> Bool {
         guard !certificates(of: hash).contains(where: { $0.fingerprint == certificate.fingerprint }) else {
             return false
         }
+        state.watches[hash] = nil
         change(hash) { $0.certificates.append(certificate) }
         return true
     }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A file that a verb reads; `-` is standard input.
 package struct InputFile: Sendable {
-    /// The most that is read of any file.
+    /// The most that is read of a file, unless a verb says otherwise.
     package static let largest = 1 << 20
 
     package let path: String
@@ -12,8 +12,8 @@ package struct InputFile: Sendable {
 
     package var isStandardInput: Bool { path == "-" }
 
-    /// - Throws: ``CommandFailure`` where it can't be read, or holds nothing or more than ``largest`` bytes.
-    package func read() throws(CommandFailure) -> Data {
+    /// - Throws: ``CommandFailure`` where it can't be read, or holds nothing or more than `largest` bytes.
+    package func read(largest: Int = largest) throws(CommandFailure) -> Data {
         let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { if !isStandardInput { close(descriptor) } }
@@ -28,8 +28,8 @@ package struct InputFile: Sendable {
             }
             guard count > 0 else { break }
             bytes.append(contentsOf: buffer[..<count])
-            guard bytes.count <= Self.largest else {
-                throw CommandFailure(.refused, "\(name) holds more than \(Self.largest) bytes, expected at most that")
+            guard bytes.count <= largest else {
+                throw CommandFailure(.refused, "\(name) holds more than \(largest) bytes, expected at most that")
             }
         }
         guard !bytes.isEmpty else { throw CommandFailure(.refused, "\(name) is empty") }

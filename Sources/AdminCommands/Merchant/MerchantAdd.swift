@@ -16,13 +16,38 @@ struct MerchantAdd: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many active key pairs it is meant to have; 2 unless said.", valueName: "n"))
     var target: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Make key pairs until there are as many as the target says, and write the CSRs still to be signed there.",
+            valueName: "directory"))
+    var csrDirectory: String?
+
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdmin { admin in
             let answer = try await admin.addMerchant(
-                AddMerchantRequest(merchantIdentifier: id.rawValue, name: name, targetActiveKeyPairs: target))
+                AddMerchantRequest(
+                    merchantIdentifier: id.rawValue, name: name, targetActiveKeyPairs: target,
+                    generateKeyPairs: csrDirectory == nil ? nil : true))
+            if let csrDirectory { try await writePending(to: try Directory(making: csrDirectory), admin) }
             try global.printer.show(answer.json) { answer.document.blocks }
+        }
+    }
+
+    /// The same key pair's CSR is the same, so an interrupted run goes on where it ended.
+    private func writePending(to directory: Directory, _ admin: AdminClient) async throws {
+        for key in try await admin.keys(of: id).items where key.state == KeyState.pending.rawValue {
+            guard let hash = PublicKeyHash(anySpelling: key.publicKeyHash) else {
+                throw ClientError.protocolViolation("found a publicKeyHash that is none")
+            }
+            let path = directory.file(
+                CSRFile.name(
+                    of: hash, merchant: key.merchantIdentifier, isIdentity: key.purpose == KeyPurpose.identity.rawValue)
+            )
+            if try CSRFile.write(try await admin.csr(of: hash, as: .pem), to: path, overwrites: false) {
+                global.printer.remark("wrote \(path)")
+            }
         }
     }
 }

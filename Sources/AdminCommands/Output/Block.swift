@@ -1,7 +1,9 @@
-/// A piece of a result as people read it: lines of `name  value`, rows under headings, or text.
+/// A piece of a result as people read it: lines of `name  value`, rows under headings, one row of a table that is not
+/// known whole, or text.
 package enum Block: Sendable {
     case record([(name: String, value: Cell?)])
     case table(headings: [String], rows: [[Cell]])
+    case line([Cell], widths: [Int])
     case text(String)
 
     /// Each line ends with a line feed.
@@ -9,6 +11,7 @@ package enum Block: Sendable {
         switch self {
         case .record(let fields): Self.record(fields, style)
         case .table(let headings, let rows): Self.table(headings, rows, style)
+        case .line(let cells, let widths): Self.line(cells, widths, style)
         case .text(let text): text.printable(keepingLines: true) + "\n"
         }
     }
@@ -27,15 +30,17 @@ package enum Block: Sendable {
         for row in rows {
             for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.text.count) }
         }
-        func line(_ cells: [Cell]) -> String {
-            let padded = cells.enumerated().map { column, cell in
-                // Nothing follows the last column, so that no line ends with blanks.
-                let blanks = column == cells.count - 1 ? 0 : widths[column] - cell.text.count
-                return cell.rendered(style) + String(repeating: " ", count: blanks)
-            }
-            return padded.joined(separator: "  ") + "\n"
+        return line(headings.map { Cell($0, .heading) }, widths, style)
+            + rows.map { line($0, widths, style) }.joined()
+    }
+
+    private static func line(_ cells: [Cell], _ widths: [Int], _ style: Style) -> String {
+        let padded = cells.enumerated().map { column, cell in
+            // Nothing follows the last column, so that no line ends with blanks.
+            let blanks = column == cells.count - 1 ? 0 : max(0, widths[column] - cell.text.count)
+            return cell.rendered(style) + String(repeating: " ", count: blanks)
         }
-        return line(headings.map { Cell($0, .heading) }) + rows.map(line).joined()
+        return padded.joined(separator: "  ") + "\n"
     }
 }
 

@@ -43,8 +43,14 @@ extension KeyDocument {
             ("revoked because", revocationReason.map { Cell($0) }),
             ("destroy after (UTC)", destroyAfter.map { Cell(time: $0) }),
             ("exported (UTC)", exportedAt.map { Cell(time: $0) }),
+            ("asked for", use?.askedFor.map(Self.cell)),
+            ("proven in use", use?.proven.map(Self.cell)),
         ])
         return certificates.isEmpty ? [record] : [record, certificateTable]
+    }
+
+    private static func cell(_ use: KeyUseDocument.Observed) -> Cell {
+        Cell("\(use.count) times, \(Cell(time: use.first).text) to \(Cell(time: use.last).text) UTC")
     }
 
     private var certificateTable: Block {
@@ -60,11 +66,15 @@ extension KeyDocument {
 
     static func table(_ keys: [KeyDocument]) -> Block {
         .table(
-            headings: ["PUBLIC KEY HASH", "STATE", "ALGORITHM", "PURPOSE", "VALID TO (UTC)", "MERCHANT"],
+            headings: [
+                "PUBLIC KEY HASH", "STATE", "ALGORITHM", "PURPOSE", "VALID TO (UTC)", "ASKED FOR (UTC)", "PROVEN (UTC)",
+                "MERCHANT",
+            ],
             rows: keys.map {
                 [
                     Cell($0.publicKeyHash), Cell(state: $0.state), Cell($0.algorithm), Cell($0.purpose),
-                    Cell(time: $0.notAfter), Cell($0.merchantIdentifier),
+                    Cell(time: $0.notAfter), Cell(time: $0.use?.askedFor?.last), Cell(time: $0.use?.proven?.last),
+                    Cell($0.merchantIdentifier),
                 ]
             })
     }

@@ -22,6 +22,9 @@ struct Printer: Sendable {
 
     func json(_ value: JSONValue) { StandardStream.output.write(JSONText.pretty(value) + "\n") }
 
+    /// A line of a stream of results, such as JSON on one line.
+    func line(_ text: String) { StandardStream.output.write(text + "\n") }
+
     /// Byte for byte, nothing added.
     func raw(_ bytes: Data) { StandardStream.output.write(bytes) }
 

@@ -63,6 +63,15 @@ extension StatusDocument {
             ("below target", Cell("\(merchantsBelowTarget)", merchantsBelowTarget > 0 ? .warning : .plain)),
             ("key pairs", Cell(keyPairsInOrder)),
             ("certificates", Cell("\(certificates)")),
+            ("registrations", Cell("\(registrations)")),
+            (
+                "differ at Apple",
+                registrationsDrifting > 0 ? Cell("\(registrationsDrifting)", .warning) : nil
+            ),
+            (
+                "calls unsettled",
+                registrationCallsOpen > 0 ? Cell("\(registrationCallsOpen)", .warning) : nil
+            ),
             ("audit records", Cell("\(auditRecords)")),
             (
                 "last verified backup (UTC)",
@@ -72,19 +81,72 @@ extension StatusDocument {
             ),
             ("merchants without backup", backups.map { Cell("\($0.merchantsWithoutBackup)") }),
             ("audit head", auditHead.map { Cell("\($0.sequence):\($0.hash)") }),
+            ("rolls", Cell(rollsInOrder)),
+            ("awaiting destruction", awaitingDestruction > 0 ? Cell("\(awaitingDestruction)") : nil),
         ])
-        guard !findings.isEmpty else { return [record] }
+        return [record] + timeline + waitingRolls + waitingDestructions + (webhooks.isEmpty ? [] : [webhookTable])
+            + (findings.isEmpty ? [] : [findingTable])
+    }
+
+    /// One line a week in which something ends.
+    private var timeline: [Block] {
+        let weeks = endingByWeek.filter { $0.ending > 0 }
+        guard let most = weeks.map(\.ending).max() else { return [] }
         return [
-            record,
             .table(
-                headings: ["SEVERITY", "CODE", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
-                rows: findings.map {
+                headings: ["WEEK FROM (UTC)", "CERTIFICATES END", ""],
+                rows: weeks.map { week in
                     [
-                        Cell(severity: $0.severity), Cell($0.code), Cell($0.merchantIdentifier), Cell($0.publicKeyHash),
-                        Cell($0.detail),
+                        Cell(String(week.begins.prefix(10))), Cell("\(week.ending)"),
+                        Cell(String(repeating: "#", count: max(1, week.ending * 40 / most))),
                     ]
-                }),
+                })
         ]
+    }
+
+    private var waitingRolls: [Block] {
+        longestWaitingRolls.isEmpty ? [] : [RollDocument.table(longestWaitingRolls)]
+    }
+
+    private var waitingDestructions: [Block] {
+        guard !destructions.isEmpty else { return [] }
+        return [
+            .table(
+                headings: ["TO BE DESTROYED (UTC)", "PUBLIC KEY HASH", "MERCHANT"],
+                rows: destructions.map {
+                    [Cell(time: $0.destroyAfter), Cell($0.publicKeyHash), Cell($0.merchantIdentifier)]
+                })
+        ]
+    }
+
+    private var findingTable: Block {
+        .table(
+            headings: ["SEVERITY", "CODE", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
+            rows: findings.map {
+                [
+                    Cell(severity: $0.severity), Cell($0.code), Cell($0.merchantIdentifier), Cell($0.publicKeyHash),
+                    Cell($0.detail),
+                ]
+            })
+    }
+
+    private var webhookTable: Block {
+        .table(
+            headings: ["WEBHOOK", "UNDELIVERED", "OLDEST (UTC)", "PARKED", "LAST DELIVERED (UTC)", "LAST FAILURE"],
+            rows: webhooks.map {
+                [
+                    Cell($0.name), Cell("\($0.undelivered)"), Cell(time: $0.oldestUndelivered),
+                    Cell("\($0.parked)", $0.parked > 0 ? .warning : .plain), Cell(time: $0.lastDelivered),
+                    Cell($0.lastFailure),
+                ]
+            })
+    }
+
+    /// As a roll goes through its states; those that ended are history.
+    private var rollsInOrder: String {
+        ["started", "certificateStored", "promoted", "quiet"].compactMap { state in
+            rolls[state].map { "\($0) \(state)" }
+        }.joined(separator: ", ")
     }
 
     /// As a key pair goes through its states; one this program does not know comes last.

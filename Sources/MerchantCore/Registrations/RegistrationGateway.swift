@@ -1,7 +1,7 @@
 package import Vocabulary
 
 /// Apple's Web Merchant Registration API as the use cases need it. Each call is one exchange with Apple, repeated by the
-/// gateway only where a repeat is safe.
+/// gateway only where a repeat is safe, and over within ``RegistrationCall/longest``.
 package protocol RegistrationGateway: Sendable {
     /// `registerMerchant`: adds domains to a registration, or makes it.
     func register(_ request: GatewayRegistration) async throws(GatewayError)
@@ -15,8 +15,14 @@ package protocol RegistrationGateway: Sendable {
     ///
     /// - Returns: nil where Apple knows no such merchant.
     func details(of partner: PartnerInternalMerchantIdentifier) async throws(GatewayError) -> GatewayDetails?
-    /// Whether Apple can be asked at present.
+    /// Whether Apple can be asked at present. Looks for an identity, so it may read the store: not for inside of a read.
     var health: GatewayHealth { get }
+    /// Whether Apple is left alone after failures: the part of ``health`` that is known without a look anywhere.
+    var circuitHealth: GatewayHealth { get }
+}
+
+extension RegistrationGateway {
+    package var circuitHealth: GatewayHealth { health }
 }
 
 /// The fields of `RegisterMerchantRequest`.

@@ -36,7 +36,8 @@ extension MerchantOperations {
                 "the token is \(token.algorithm.rawValue), its key \(key.publicKeyHash) is \(key.algorithm.rawValue)")
         }
         let plaintext = try plaintext(of: token, with: key.publicKeyHash)
-        // Here a verified token is proven to be made by Apple for this very key: a proof of the key's use.
+        // A verified token that its GCM tag fits was made by Apple for this very key, and now: at another time it proves nothing.
+        if case .now = terms.verification { uses.recordProven(key.publicKeyHash, at: clock.now) }
         let data: PaymentData
         do { data = try plaintext.paymentData() } catch { throw MerchantError(.tokenMalformed, error.detail) }
         var checks = try terms.expectations.judge(token, data)

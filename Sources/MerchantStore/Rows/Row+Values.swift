@@ -39,6 +39,14 @@ extension Row {
         try textIfAny(column).map { try value(MerchantIdentifier($0), of: column) }
     }
 
+    func partner() throws -> PartnerInternalMerchantIdentifier {
+        let column = "partner_internal_merchant_identifier"
+        return try value(PartnerInternalMerchantIdentifier(try text(column)), of: column)
+    }
+
+    /// - Parameter text: out of a column of this row, or beside it.
+    func domainName(_ text: String) throws -> DomainName { try value(DomainName(ascii: text), of: "domain_name") }
+
     /// One of an enumeration's cases, by its raw value.
     func oneOf<Case: RawRepresentable<String>>(_: Case.Type, _ column: String) throws -> Case {
         try value(Case(rawValue: try text(column)), of: column)

@@ -6,10 +6,13 @@ import Vocabulary
 struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "applepay-sandbox",
-        abstract: "Stands in for Apple where Apple can't be reached: certificate authority and payment token mint.",
+        abstract:
+            "Stands in for Apple where Apple can't be reached: certificate authority, payment token mint, gateway.",
         discussion: "For tests only: nothing it signs is trusted by anybody who was not told to trust its root.pem.",
         version: Program.version,
-        subcommands: [InitCommand.self, IssueCommand.self, MintTokenCommand.self])
+        subcommands: [
+            InitCommand.self, IssueCommand.self, IssueServerCommand.self, MintTokenCommand.self, ServeCommand.self,
+        ])
 }
 
 /// What every verb takes.

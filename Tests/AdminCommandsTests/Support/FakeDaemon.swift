@@ -18,6 +18,8 @@ final class FakeDaemon: Sendable {
     struct Reply: Sendable {
         var status = 200
         var mediaType = "application/json"
+        /// Seconds.
+        var retryAfter: Int?
         let body: [UInt8]
 
         static func json(_ document: some Encodable, status: Int = 200) throws -> Reply {
@@ -78,7 +80,7 @@ final class FakeDaemon: Sendable {
             """
             HTTP/1.1 \(reply.status) Status\r
             Content-Type: \(reply.mediaType)\r
-            Content-Length: \(reply.body.count)\r
+            Content-Length: \(reply.body.count)\r\(reply.retryAfter.map { "\nRetry-After: \($0)\r" } ?? "")
             Connection: close\r
             \r
 

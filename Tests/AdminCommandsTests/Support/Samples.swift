@@ -39,6 +39,18 @@ enum Samples {
             })
     }
 
+    static func registration(
+        _ partner: String = "shop|1", domains: [String] = ["a.example"], source: String = "mirror",
+        drift: [DriftDocument] = [], warnings: [String] = []
+    ) -> RegistrationDocument {
+        RegistrationDocument(
+            partnerInternalMerchantIdentifier: partner, state: domains.isEmpty ? "unregistered" : "registered",
+            source: source, partnerMerchantName: "Shop", domainNames: domains,
+            encryptTo: "platformintegrator.com.example", encryptToHash: String(repeating: "AB", count: 32),
+            merchantUrl: nil, merchantIdentifier: nil, learnedAt: "2026-11-21T04:53:15Z", ageSeconds: 300,
+            drift: drift, createdAt: "2026-11-21T04:53:15Z", changedAt: "2026-11-21T04:53:15Z", warnings: warnings)
+    }
+
     /// Reads as a token; its point is on the curve, its signature is none.
     static let paymentData =
         #"{"data":"AAECAwQFBgcICQoLDA0ODxAREhM=","signature":"AwQ=","header":{"publicKeyHash":"\#(hash)","ephemeralPublicKey":"MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEXBmNoIo6rFDovMSy66eTAyouNqnWpx41puImWuD7n711chpx8n9Dto8Gdpjgmiaqn/9JVD3MuZt1maL5jKa0wA==","transactionId":"\#(transactionId)"},"version":"EC_v1"}"#

@@ -1,0 +1,46 @@
+import FoundationEssentials
+import Glibc
+import Vocabulary
+
+/// Where one of many CSRs is written.
+enum CSRFile {
+    /// Names the merchant and the first 8 hexadecimal digits of the publicKeyHash, as the daemon does.
+    ///
+    /// - Parameter merchant: cut where it would make the name longer than file systems take.
+    static func name(of hash: PublicKeyHash, merchant: String, isIdentity: Bool) -> String {
+        "\(merchant.prefix(200))-\(hash.hex.prefix(8))\(isIdentity ? "-identity" : "").certSigningRequest"
+    }
+
+    /// Whole or not at all. A loss of power may take it: the daemon has it still.
+    ///
+    /// - Returns: false where it was there with this content.
+    /// - Throws: ``CommandFailure`` where it is there with another content.
+    static func write(_ bytes: Data, to path: String, overwrites: Bool) throws(CommandFailure) -> Bool {
+        if access(path, F_OK) == 0 {
+            if let found = try? InputFile(path).read(), found == bytes { return false }
+            guard overwrites else {
+                throw CommandFailure(.refused, "\(path) exists with another content, expected none or --force")
+            }
+        }
+        let draft = "\(path).\(getpid()).new"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure(path) }
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 || errno == EINTR else { break }
+            rest = rest.dropFirst(max(0, written))
+        }
+        let isClosed = close(descriptor) == 0
+        guard rest.isEmpty, isClosed, rename(draft, path) == 0 else {
+            let failure = failure(path)
+            unlink(draft)
+            throw failure
+        }
+        return true
+    }
+
+    private static func failure(_ path: String) -> CommandFailure {
+        CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,56 @@
+package import FoundationEssentials
+
+/// A CSV file under a heading: every row has a field for each column, and no column is a surprise.
+package struct CSVTable: Sendable {
+    package struct Row: Sendable {
+        package let line: Int
+        private let fields: [String: String]
+
+        init(line: Int, fields: [String: String]) {
+            self.line = line
+            self.fields = fields
+        }
+
+        /// nil where the file has no such column, or the field is empty.
+        package subscript(column: String) -> String? { fields[column].flatMap { $0.isEmpty ? nil : $0 } }
+    }
+
+    package let rows: [Row]
+
+    /// - Parameters:
+    ///   - required: columns that must be there, in any order.
+    ///   - optional: columns that may be there.
+    /// - Throws: ``CSVReader/Fault``, naming the line, what was found and what was expected.
+    package init(_ bytes: Data, required: [String], optional: [String]) throws(CSVReader.Fault) {
+        let rows = try CSVReader.rows(bytes)
+        let names = (required + optional).joined(separator: ", ")
+        guard let heading = rows.first else {
+            throw CSVReader.Fault(description: "there is no heading, expected one with some of \(names)")
+        }
+        for (index, name) in heading.fields.enumerated() {
+            guard (required + optional).contains(name) else {
+                throw CSVReader.Fault(
+                    description: "line 1 has the unknown column '\(name.prefix(64))', expected some of \(names)")
+            }
+            guard !heading.fields[..<index].contains(name) else {
+                throw CSVReader.Fault(description: "line 1 has the column '\(name)' twice, expected it once")
+            }
+        }
+        for name in required where !heading.fields.contains(name) {
+            throw CSVReader.Fault(description: "line 1 has no column '\(name)', expected one")
+        }
+        var found: [Row] = []
+        found.reserveCapacity(rows.count - 1)
+        for row in rows.dropFirst() {
+            guard row.fields.count == heading.fields.count else {
+                throw CSVReader.Fault(
+                    description:
+                        "line \(row.line) has \(row.fields.count) fields, expected \(heading.fields.count) as in the heading"
+                )
+            }
+            found.append(
+                Row(line: row.line, fields: Dictionary(uniqueKeysWithValues: zip(heading.fields, row.fields))))
+        }
+        self.rows = found
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import MerchantKeyClient
+import WireAPI
+
+struct RegistrationList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List every registration, as the mirror has it.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdmin { admin in
+            try global.printer.show(try await admin.registrations(), orTable: RegistrationDocument.table)
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Glibc
+package import MerchantCore
+import Secrets
+import SwiftASN1
+import Synchronization
+package import Vocabulary
+import X509
+
+/// An identity in files: a PEM certificate (with its chain) and a private key, or one PKCS#12 file.
+///
+/// The files are looked at before every use and read again when they changed. While a change cannot be read, half written or
+/// half replaced, what was read before stays in use.
+package final class IdentityFiles: IdentitySource {
+    /// Paths. Without `privateKey`, `certificate` names one file that holds both.
+    package struct Location: Hashable, Sendable {
+        package var certificate: String
+        package var privateKey: String?
+        /// A file whose first line opens the private key.
+        package var passphrase: String?
+
+        package init(certificate: String, privateKey: String?, passphrase: String?) {
+            self.certificate = certificate
+            self.privateKey = privateKey
+            self.passphrase = passphrase
+        }
+    }
+
+    private struct State {
+        var stamps: [FileStamp?]
+        var identity: ClientIdentity
+        /// What was wrong when the files were read last.
+        var complaint: IdentityError?
+    }
+
+    private let location: Location
+    private let state: Mutex<State>
+
+    /// Reads the files once, so that a wrong setting is told at start.
+    package init(_ location: Location) throws(IdentityError) {
+        self.location = location
+        let stamps = Self.stamps(location)
+        state = Mutex(State(stamps: stamps, identity: try Self.read(location), complaint: nil))
+    }
+
+    package func identity(at moment: Timestamp) throws(IdentityError) -> ClientIdentity {
+        let stamps = Self.stamps(location)
+        let known = state.withLock { state -> State in
+            if state.stamps != stamps {
+                state.stamps = stamps
+                do throws(IdentityError) {
+                    state.identity = try Self.read(location)
+                    state.complaint = nil
+                } catch { state.complaint = error }
+            }
+            return state
+        }
+        let identity = known.identity
+        guard moment >= identity.notBefore else {
+            throw .unusable(
+                "the identity certificate in \(location.certificate) is valid from \(identity.notBefore) only")
+        }
+        guard moment <= identity.notAfter else {
+            let more = known.complaint.map { "; the files were changed but \($0)" } ?? ""
+            throw .unusable(
+                "the identity certificate in \(location.certificate) ended at \(identity.notAfter), expected a valid one\(more)"
+            )
+        }
+        return identity
+    }
+
+    /// What is wrong with the files as they are now, though an older reading of them is in use.
+    package var complaint: String? { state.withLock { $0.complaint?.description } }
+
+    private static func stamps(_ location: Location) -> [FileStamp?] {
+        [location.certificate, location.privateKey, location.passphrase].map { $0.flatMap(FileStamp.init) }
+    }
+}
+
+extension IdentityFiles {
+    private static func read(_ location: Location) throws(IdentityError) -> ClientIdentity {
+        let keyPath = location.privateKey ?? location.certificate
+        let keyFile = try bytes(keyPath)
+        let passphrase = try passphrase(location)
+        do {
+            let parts = try PrivateKeyFile.readIdentity(keyFile, passphrase: passphrase)
+            var chain = parts.certificates
+            if chain.isEmpty || keyPath != location.certificate {
+                chain = try certificates(in: bytes(location.certificate))
+            }
+            return try identity(chain, parts.signingKey, named: location.certificate)
+        } catch let error as MerchantError {
+            throw .unusable("the identity in \(keyPath): \(error.detail)")
+        } catch let error as IdentityError {
+            throw error
+        } catch {
+            throw .unusable("the identity in \(keyPath) cannot be read")
+        }
+    }
+
+    private static func identity(
+        _ chain: [[UInt8]], _ key: SigningKey, named path: String
+    ) throws -> ClientIdentity {
+        let hash = PublicKeyHash(of: key.subjectPublicKeyInfo)
+        // A chain's CAs may have keys of kinds that a merchant's own may not.
+        let facts = chain.compactMap { try? CertificateFacts(upload: $0) }
+        guard let own = facts.first(where: { $0.publicKeyHash == hash }) else {
+            throw IdentityError.unusable(
+                "found \(facts.first.map { "a certificate for \($0.publicKeyHash)" } ?? "no certificate") in \(path), expected that of the private key, \(hash)"
+            )
+        }
+        // RFC 5280 section 4.2.1.12: without the extension every use is allowed.
+        if let usages = own.extendedKeyUsages, !usages.contains(clientAuthentication) {
+            throw IdentityError.unusable(
+                "the certificate in \(path) is not for client authentication (extended key usage \(usages.joined(separator: ", "))), expected \(clientAuthentication)"
+            )
+        }
+        // Roots are not shown: who trusts one has it.
+        let others = chain.filter { der in
+            guard der != own.der, let certificate = try? Certificate(derEncoded: der) else { return false }
+            return certificate.subject != certificate.issuer
+        }
+        return ClientIdentity(
+            certificateChain: [own.der] + others, publicKeyHash: hash, notBefore: own.notBefore,
+            notAfter: own.notAfter, signatureAlgorithms: key.tlsAlgorithms
+        ) { algorithm, bytes in try key.tlsSignature(over: bytes, algorithm) }
+    }
+
+    /// id-kp-clientAuth.
+    private static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
+    private static let longestFile = 64 * 1024
+
+    /// The file may hold the private key too, of which nothing is copied.
+    private static func certificates(in file: borrowing SecretBytes) throws(MerchantError) -> [[UInt8]] {
+        try file.withUnsafeBytes { bytes throws(MerchantError) -> [[UInt8]] in
+            guard PEMText.isFound(in: bytes) else { return [Array(bytes)] }
+            let text = PEMText(reading: bytes)
+            var found: [[UInt8]] = []
+            while let block = try text.next() {
+                if block.label == "CERTIFICATE" { found.append(Array(block.bytes)) }
+            }
+            return found
+        }
+    }
+
+    /// The first line of its file, without its end.
+    private static func passphrase(_ location: Location) throws(IdentityError) -> SecretBytes {
+        guard let path = location.passphrase else { return SecretBytes(copying: []) }
+        let file = try bytes(path)
+        return file.withUnsafeBytes { SecretBytes(copying: $0.prefix { $0 != 0x0A && $0 != 0x0D }) }
+    }
+
+    private static func bytes(_ path: String) throws(IdentityError) -> SecretBytes {
+        guard let stamp = FileStamp(path) else {
+            throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        guard stamp.size <= longestFile else {
+            throw .unusable("the identity file \(path) has \(stamp.size) bytes, expected at most \(longestFile)")
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var filled = 0
+        let file = SecretBytes(count: stamp.size) { memory in
+            while filled < memory.count {
+                let count = Glibc.read(descriptor, memory.baseAddress?.advanced(by: filled), memory.count - filled)
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { return }
+                filled += count
+            }
+        }
+        guard filled == stamp.size else {
+            throw .unusable("the identity file \(path) was changed while it was read")
+        }
+        return file
+    }
+}
+
+/// What changes when a file is written or replaced.
+private struct FileStamp: Hashable, Sendable {
+    let size: Int
+    private let inode: UInt
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        size = Int(status.st_size)
+        inode = UInt(status.st_ino)
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+    }
+}

@@ -1,0 +1,27 @@
+package import MerchantCore
+package import Vocabulary
+
+extension KeyCustody {
+    /// Signs for TLS with an active identity key. The key is unsealed for this one signature and wiped.
+    ///
+    /// - Throws: `keyNotFound` for a key pair that is unknown, pending or not an identity's, `keyRevoked`, `keyDestroyed`,
+    ///   `keyDamaged`, or `keyUnsupported` for an algorithm that is not an RSA key's.
+    package func sign(
+        _ bytes: [UInt8], with hash: PublicKeyHash, algorithm: TLSSignatureAlgorithm
+    ) throws -> [UInt8] {
+        // A payment processing key must never sign what somebody else chose.
+        guard let found = try source(hash), found.keyPair.purpose == .identity, found.keyPair.state != .pending else {
+            throw Self.notFound(hash)
+        }
+        guard found.keyPair.state != .destroyed else { throw Self.destroyed(hash) }
+        guard found.keyPair.state.isActive else {
+            throw MerchantError(.keyRevoked, "the identity key pair \(hash) is revoked")
+        }
+        let binding = KeyBinding(found.keyPair)
+        let privateKey = try keyring.open(found.sealedPrivateKey, of: binding)
+        guard let key = try? SigningKey(privateKey), PublicKeyHash(of: key.subjectPublicKeyInfo) == hash else {
+            throw Keyring.damaged(binding, "is not the private half of that key pair")
+        }
+        return try key.tlsSignature(over: bytes, algorithm)
+    }
+}

@@ -1,0 +1,123 @@
+package import Vocabulary
+
+/// Looks at a merchant's domain as Apple will when it is registered.
+package protocol DomainChecker: Sendable {
+    /// Fetches `https://DOMAIN/.well-known/apple-developer-merchantid-domain-association` and holds it against the file.
+    ///
+    /// Bounded in time and size. Nothing but that one request leaves, and only to an address that was judged.
+    func check(_ domain: DomainName, expecting file: [UInt8]) async -> DomainCheckReport
+}
+
+/// What a look at a domain found.
+package struct DomainCheckReport: Hashable, Sendable {
+    package let domain: DomainName
+    package let url: String
+    /// The address that was asked, where it came to that.
+    package let address: String?
+    package let finding: DomainCheckFinding
+
+    package init(domain: DomainName, url: String, address: String?, finding: DomainCheckFinding) {
+        self.domain = domain
+        self.url = url
+        self.address = address
+        self.finding = finding
+    }
+
+    package var hasPassed: Bool { finding == .passed }
+}
+
+/// The one thing that is wrong with a domain, or nothing.
+package enum DomainCheckFinding: Hashable, Sendable {
+    case passed
+    case nameNotResolved(String)
+    /// The name leads inside: to a private, loopback, link-local or otherwise not public address.
+    case addressRefused(address: String, kind: String)
+    case connectionRefused(String)
+    case connectionFailed(String)
+    case timedOut(seconds: Int)
+    case certificateExpired(String)
+    case certificateNotYetValid(String)
+    case certificateUntrusted(String)
+    case certificateForOtherName(String)
+    case tlsFailed(String)
+    case redirected(status: Int, location: String)
+    case wrongStatus(Int)
+    case tooLarge(limit: Int)
+    case wrongContent(ContentDifference)
+    case protocolViolation(String)
+
+    /// Two files, by size in bytes and SHA-256 in lower-case hexadecimal.
+    package struct ContentDifference: Hashable, Sendable {
+        package let foundSize: Int
+        package let foundDigest: String
+        package let expectedSize: Int
+        package let expectedDigest: String
+        /// What else is known of the difference: "differs in white space at its ends only".
+        package let hint: String?
+
+        package init(foundSize: Int, foundDigest: String, expectedSize: Int, expectedDigest: String, hint: String?) {
+            self.foundSize = foundSize
+            self.foundDigest = foundDigest
+            self.expectedSize = expectedSize
+            self.expectedDigest = expectedDigest
+            self.hint = hint
+        }
+    }
+}
+
+extension DomainCheckFinding {
+    /// Every ``code`` of something that is wrong.
+    package static let codes = [
+        "nameNotResolved", "addressRefused", "connectionRefused", "connectionFailed", "timedOut", "certificateExpired",
+        "certificateNotYetValid", "certificateUntrusted", "certificateForOtherName", "tlsFailed", "redirected",
+        "wrongStatus", "tooLarge", "wrongContent", "protocolViolation",
+    ]
+
+    /// What programs branch on; never changes its meaning.
+    package var code: String {
+        switch self {
+        case .passed: "passed"
+        case .nameNotResolved: "nameNotResolved"
+        case .addressRefused: "addressRefused"
+        case .connectionRefused: "connectionRefused"
+        case .connectionFailed: "connectionFailed"
+        case .timedOut: "timedOut"
+        case .certificateExpired: "certificateExpired"
+        case .certificateNotYetValid: "certificateNotYetValid"
+        case .certificateUntrusted: "certificateUntrusted"
+        case .certificateForOtherName: "certificateForOtherName"
+        case .tlsFailed: "tlsFailed"
+        case .redirected: "redirected"
+        case .wrongStatus: "wrongStatus"
+        case .tooLarge: "tooLarge"
+        case .wrongContent: "wrongContent"
+        case .protocolViolation: "protocolViolation"
+        }
+    }
+
+    /// A sentence for people: what was found, what was expected, in lower case.
+    package var detail: String {
+        switch self {
+        case .passed: "the file is served as Apple expects it"
+        case .nameNotResolved(let why): "the name does not resolve: \(why)"
+        case .addressRefused(let address, let kind):
+            "the name leads to \(address), \(kind), expected a public address: Apple cannot reach it, and it is not asked from here"
+        case .connectionRefused(let address): "\(address) refuses connections, expected HTTPS on it"
+        case .connectionFailed(let why): "no connection: \(why)"
+        case .timedOut(let seconds): "no answer within \(seconds) s"
+        case .certificateExpired(let what): "the certificate has ended: \(what)"
+        case .certificateNotYetValid(let what): "the certificate is not valid yet: \(what)"
+        case .certificateUntrusted(let what): "the certificate leads to no trusted root: \(what)"
+        case .certificateForOtherName(let what): "the certificate is for another name: \(what)"
+        case .tlsFailed(let why): "TLS failed: \(why)"
+        case .redirected(let status, let location):
+            "found a redirect (\(status)) to \(location), expected 200: Apple follows none"
+        case .wrongStatus(let status): "found status \(status), expected 200"
+        case .tooLarge(let limit): "found more than \(limit) bytes, expected the file"
+        case .wrongContent(let difference):
+            "found \(difference.foundSize) bytes (SHA-256 \(difference.foundDigest)), expected \(difference.expectedSize) (SHA-256 \(difference.expectedDigest))"
+                + (difference.hint.map { ": \($0)" } ?? "")
+        case .protocolViolation(let why): "the server does not speak HTTP as expected: \(why)"
+        }
+    }
+}

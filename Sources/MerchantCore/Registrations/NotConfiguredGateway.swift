@@ -1,0 +1,25 @@
+package import Vocabulary
+
+/// The gateway of a daemon that has no identity to show Apple: refuses every call, and says which settings are missing.
+package struct NotConfiguredGateway: RegistrationGateway {
+    package static let standardDetail =
+        "no identity for Apple's gateway is set up, expected an active key pair of the platform integrator with purpose identity, or the settings apple.gateway.identity.certificate and apple.gateway.identity.private-key"
+
+    private let detail: String
+
+    package init(_ detail: String = standardDetail) { self.detail = detail }
+
+    package func register(_ request: GatewayRegistration) async throws(GatewayError) { throw refusal }
+
+    package func unregister(
+        _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName], reason: String
+    ) async throws(GatewayError) { throw refusal }
+
+    package func details(
+        of partner: PartnerInternalMerchantIdentifier
+    ) async throws(GatewayError) -> GatewayDetails? { throw refusal }
+
+    package var health: GatewayHealth { .notConfigured(detail) }
+
+    private var refusal: GatewayError { GatewayError(.identityUnusable, detail, mayHaveActed: false) }
+}

@@ -1,0 +1,53 @@
+package import Vocabulary
+
+/// One way in which Apple's record of a merchant differs from what is wanted.
+package enum RegistrationDrift: Hashable, Sendable {
+    /// Wanted, and not registered at Apple.
+    case missingDomain(DomainName)
+    /// Registered at Apple, and not wanted.
+    case extraDomain(String)
+    case otherName(found: String, expected: String)
+    /// Both are SHA-256 in upper-case hexadecimal digits.
+    case otherEncryptTo(found: String, expected: String)
+    /// Apple knows no such merchant.
+    case gone
+
+    /// The drift's name in documents.
+    package enum Kind: String, Sendable, CaseIterable {
+        case missingDomain, extraDomain, otherName, otherEncryptTo, gone
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .missingDomain: .missingDomain
+        case .extraDomain: .extraDomain
+        case .otherName: .otherName
+        case .otherEncryptTo: .otherEncryptTo
+        case .gone: .gone
+        }
+    }
+
+    /// In a stable order: the same two records differ in the same words.
+    package static func between(_ desired: DesiredRegistration, _ known: KnownRegistration) -> [RegistrationDrift] {
+        guard let details = known.details else { return desired.domainNames.isEmpty ? [] : [.gone] }
+        let extra = details.domainNames.subtracting(desired.domainNames.map(\.rawValue)).sorted()
+        // Nothing is wanted: name and encryptTo have nothing to be compared with.
+        guard !desired.domainNames.isEmpty else { return extra.map(RegistrationDrift.extraDomain) }
+        var drift = desired.domainNames.filter { !details.domainNames.contains($0.rawValue) }.sorted()
+            .map(RegistrationDrift.missingDomain)
+        drift += extra.map(RegistrationDrift.extraDomain)
+        if details.partnerMerchantName != desired.partnerMerchantName {
+            drift.append(.otherName(found: details.partnerMerchantName, expected: desired.partnerMerchantName))
+        }
+        let found = details.encryptToHash.uppercased()
+        if found != desired.encryptTo.appleHash {
+            drift.append(.otherEncryptTo(found: found, expected: desired.encryptTo.appleHash))
+        }
+        return drift
+    }
+}
+
+extension MerchantIdentifier {
+    /// As Apple's details name it: SHA-256 in upper-case hexadecimal digits.
+    package var appleHash: String { MerchantIdentifierHash(of: self).hex.uppercased() }
+}

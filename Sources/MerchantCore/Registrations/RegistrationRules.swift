@@ -1,0 +1,72 @@
+import FoundationEssentials
+package import Vocabulary
+
+/// What may be asked of Apple: Apple's own bounds, held before Apple sees the request.
+///
+/// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest and UnregisterMerchantRequest.
+package enum RegistrationRules {
+    package static let longestName = 1024
+    package static let longestReason = 1024
+    /// Ours: Apple states none.
+    package static let longestURL = 2048
+
+    /// - Throws: `malformed` for a text that is empty, too long in UTF-8 bytes or has control characters.
+    package static func judge(_ text: String, named field: String, longest: Int) throws(MerchantError) {
+        guard (1...longest).contains(text.utf8.count),
+            !text.unicodeScalars.contains(where: { $0.value < 32 || (127..<160).contains($0.value) })
+        else {
+            throw MerchantError(
+                .malformed,
+                "'\(field)' has \(text.utf8.count) bytes, expected 1 to \(longest) without control characters")
+        }
+    }
+
+    /// - Throws: `malformed` for what is no absolute http or https URL with a host.
+    package static func judge(merchantUrl text: String) throws(MerchantError) {
+        try judge(text, named: "merchantUrl", longest: longestURL)
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let url = URLComponents(string: text),
+            ["http", "https"].contains(url.scheme?.lowercased()), url.host?.isEmpty == false, url.user == nil,
+            url.password == nil
+        else {
+            throw MerchantError(
+                .malformed,
+                "'merchantUrl' is '\(text.prefix(300))', expected a URL such as https://shop.example.com/, percent-encoded and without user and password"
+            )
+        }
+    }
+
+    /// - Returns: the names, each once.
+    /// - Throws: `malformed` for none, or for one that comes twice; `tooManyDomains` for more than Apple takes.
+    package static func distinct(_ domainNames: [DomainName]) throws(MerchantError) -> Set<DomainName> {
+        guard !domainNames.isEmpty else {
+            throw MerchantError(.malformed, "'domainNames' is empty, expected 1 to \(Registration.mostDomains) names")
+        }
+        guard domainNames.count <= Registration.mostDomains else {
+            throw MerchantError(
+                .tooManyDomains,
+                "'domainNames' has \(domainNames.count) names, expected at most \(Registration.mostDomains)")
+        }
+        var seen: Set<DomainName> = []
+        for name in domainNames {
+            guard seen.insert(name).inserted else {
+                throw MerchantError(
+                    .malformed, "'domainNames' has '\(name)' twice (as Apple compares names), expected each once")
+            }
+        }
+        return seen
+    }
+
+    /// - Throws: `tooManyDomains` where the merchant would have more than Apple takes in all.
+    package static func judgeTotal(
+        of registration: Registration?, adding domainNames: Set<DomainName>
+    ) throws(MerchantError) {
+        let before = registration?.countedDomains ?? []
+        let total = before.union(domainNames.map(\.rawValue)).count
+        guard total <= Registration.mostDomains else {
+            throw MerchantError(
+                .tooManyDomains,
+                "the merchant has \(before.count) domains and would have \(total), expected at most \(Registration.mostDomains) in all: unregister some first"
+            )
+        }
+    }
+}

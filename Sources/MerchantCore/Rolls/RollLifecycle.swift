@@ -1,0 +1,105 @@
+package import Vocabulary
+
+/// Where a roll stands and how it ends, as pure functions of its key pairs: it cannot disagree with them.
+package enum RollLifecycle {
+    /// - Parameter to: the state of the key pair that is rolled to.
+    /// - Returns: the step of a roll that is open.
+    package static func state(to: KeyState, isQuiet: Bool) -> RollState {
+        switch to {
+        case .pending: .started
+        // `retiring`: a promote that was undone; the certificate is there and Apple does not use it.
+        case .standby, .retiring: .certificateStored
+        case .current: isQuiet ? .quiet : .promoted
+        case .revoked, .destroyed: .abandoned
+        }
+    }
+
+    /// How a roll ends once its key pairs are in these states.
+    ///
+    /// - Parameter from: nil where there was no key pair before.
+    /// - Returns: nil where it goes on.
+    package static func ending(from: KeyState?, to: KeyState) -> Roll.Outcome? {
+        switch to {
+        case .revoked, .destroyed: return .abandoned
+        case .pending, .standby, .retiring: return nil
+        case .current:
+            switch from {
+            case nil, .revoked, .destroyed: return .finished
+            case .pending, .standby, .current, .retiring: return nil
+            }
+        }
+    }
+
+    /// Since when nobody has asked for the old key pair.
+    ///
+    /// - Returns: nil while something else than time is missing: the promotion, a proven use of the new key, or sight of
+    ///   the old one's uses, which an export takes away for good.
+    package static func idleSince(from: KeyPair, fromUse: KeyUse?, to: KeyPair, toUse: KeyUse?) -> Timestamp? {
+        guard to.state == .current, from.exportedAt == nil, toUse?.proven != nil else { return nil }
+        return [to.stateSince, from.stateSince, fromUse?.lastRequest].compactMap { $0 }.max()
+    }
+
+    /// Everything `roll status` says beside the names.
+    package static func standing(
+        of roll: Roll, from: KeyPair?, fromUse: KeyUse?, to: KeyPair, toUse: KeyUse?, policy: RollPolicy,
+        at now: Timestamp
+    ) -> RollStanding {
+        if let outcome = roll.outcome {
+            let state: RollState = outcome == .finished ? .finished : .abandoned
+            return RollStanding(state: state, waitingFor: .nobody, since: roll.endedAt ?? to.stateSince, next: nil)
+        }
+        let idleSince = from.flatMap { Self.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) }
+        let quietAt = idleSince.map { max($0.adding(policy.quietPeriod), toUse?.proven?.first ?? $0) }
+        let isQuiet = quietAt.map { $0 <= now } ?? false
+        switch state(to: to.state, isQuiet: isQuiet) {
+        case .started:
+            return RollStanding(
+                state: .started, waitingFor: .merchant, since: max(roll.startedAt, to.stateSince),
+                next: "have the CSR of \(to.publicKeyHash) signed by Apple and upload the certificate")
+        case .certificateStored:
+            return RollStanding(
+                state: .certificateStored, waitingFor: .admin, since: max(roll.startedAt, to.stateSince),
+                next: policy.promotesOnProof && to.state == .standby
+                    ? "activate the certificate of \(to.publicKeyHash) at Apple; its first proven token promotes it, or key promote does"
+                    : "activate the certificate of \(to.publicKeyHash) at Apple, then promote the key")
+        case .quiet:
+            return RollStanding(
+                state: .quiet, waitingFor: policy.finishesWhenQuiet ? .time : .admin, since: quietAt ?? to.stateSince,
+                next: "finish the roll, which revokes \(from.map { "\($0.publicKeyHash)" } ?? "nothing")",
+                quietAt: quietAt)
+        case .promoted, .finished, .abandoned:
+            return promoted(from: from, to: to, toUse: toUse, quietAt: quietAt)
+        }
+    }
+
+    private static func promoted(from: KeyPair?, to: KeyPair, toUse: KeyUse?, quietAt: Timestamp?) -> RollStanding {
+        let party: RollParty
+        let next: String
+        if let quietAt {
+            party = .time
+            next = "wait until \(quietAt), when nobody will have asked for the old key for long enough"
+        } else if let exportedAt = from?.exportedAt {
+            party = .admin
+            next =
+                "the old key was exported at \(exportedAt), so its uses are not seen here: make sure that nobody uses it, then finish with --now"
+        } else if toUse?.proven == nil {
+            party = .apple
+            next = "wait for the first token that Apple encrypts to \(to.publicKeyHash)"
+        } else {
+            party = .time
+            next = "wait until nobody asks for the old key"
+        }
+        return RollStanding(state: .promoted, waitingFor: party, since: to.stateSince, next: next, quietAt: quietAt)
+    }
+}
+
+/// What a roll's key pairs and their uses say of it at one moment.
+package struct RollStanding: Hashable, Sendable {
+    package let state: RollState
+    package let waitingFor: RollParty
+    package let since: Timestamp
+    /// What comes next, in a few words; nil where nothing does.
+    package let next: String?
+    /// When it was or will be quiet, if nobody asks for the old key meanwhile; nil where that is not known.
+    package var quietAt: Timestamp?
+}

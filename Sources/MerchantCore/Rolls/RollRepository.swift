@@ -1,0 +1,67 @@
+package import Vocabulary
+
+/// What can be asked of the store about rolls, uses, and what the schedule has to look at.
+package protocol RollReading {
+    func roll(_ number: Int) throws -> Roll?
+    func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws -> Roll?
+    /// Newest first, those before `cursor`.
+    func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) throws -> [Roll]
+    /// Open rolls by step, those that wait longest first.
+    func rollsWaitingLongest(limit: Int) throws -> [Roll]
+    /// Open rolls by step.
+    ///
+    /// - Parameter moment: idle since then or before is quiet.
+    func rollCounts(quietIfIdleSince moment: Timestamp) throws -> [RollState: Int]
+    /// Open rolls whose old key pair nobody has asked for since then.
+    func rollsIdle(since moment: Timestamp, limit: Int) throws -> [Roll]
+    func rollsToRemind(at moment: Timestamp, limit: Int) throws -> [Roll]
+    /// Finished rolls after which the next pair has yet to be prepared.
+    func rollsWithoutNextPair(limit: Int) throws -> [Roll]
+
+    func keyUse(of hash: PublicKeyHash) throws -> KeyUse?
+    /// Active key pairs with a certificate that the schedule has to look at now, most overdue first.
+    func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [EndingKeyPair]
+    /// Whether that end was warned of at that threshold.
+    func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool
+
+    /// How many active key pairs' certificates end in `[begin, end)`.
+    func countEnding(from begin: Timestamp, to end: Timestamp) throws -> Int
+    /// Merchants below their target whose current certificate ends at or before `moment`, soonest first.
+    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget]
+    /// Revoked key pairs that wait for their destruction, soonest first.
+    func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair]
+    func countAwaitingDestruction() throws -> Int
+}
+
+/// What can be changed of them; commits with everything else of the transaction.
+package protocol RollChanging: RollReading {
+    /// - Returns: the roll with its number.
+    func insertRoll(
+        of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, from: PublicKeyHash?, to: PublicKeyHash,
+        at moment: Timestamp
+    ) throws -> Roll
+    /// Writes everything that may change.
+    func update(_ roll: Roll) throws
+    func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws
+    /// - Parameter moment: nil: not before its certificate or state changes.
+    func setNextWatch(of hash: PublicKeyHash, at moment: Timestamp?) throws
+    func noteWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at moment: Timestamp) throws
+}
+
+/// Which rolls a list holds.
+package struct RollFilter: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
+        /// Every one that has not ended.
+        case open
+        /// `quiet` and `promoted` are told apart by how long nobody asked for the old key.
+        case state(RollState, quietIfIdleSince: Timestamp)
+    }
+
+    package let merchant: MerchantIdentifier?
+    package let step: Step?
+
+    package init(merchant: MerchantIdentifier?, step: Step?) {
+        self.merchant = merchant
+        self.step = step
+    }
+}

@@ -1,0 +1,52 @@
+import MerchantCore
+import Vocabulary
+
+// What operators are told of key pairs: one initializer an event.
+
+extension Event {
+    static func stored(_ certificate: StoredCertificate, over keyPair: KeyPair, at now: Timestamp) -> Event {
+        let what = "a certificate was stored that ends at \(certificate.notAfter)"
+        return Event(
+            .certificateStored, .notice, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
+            detail: keyPair.state == .standby && keyPair.purpose == .paymentProcessing
+                ? "\(what): the key is standby; activate the certificate at Apple, then promote the key"
+                : "\(what): the key is \(keyPair.state.rawValue)")
+    }
+
+    /// - Parameter reason: why, where nobody asked for it.
+    static func promoted(
+        _ keyPair: KeyPair, superseding former: KeyPair?, reason: String?, at now: Timestamp
+    ) -> Event {
+        let what = former.map { "the key is current; \($0.publicKeyHash) is retiring" } ?? "the key is current"
+        return Event(
+            .keyPromoted, .notice, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
+            detail: reason.map { "\(what): \($0)" } ?? what)
+    }
+
+    /// - Parameter before: the key pair as it was.
+    static func revoked(_ before: KeyPair, reason: String, at now: Timestamp) -> Event {
+        let severity: Severity =
+            reason == RevocationRules.compromised ? .critical : before.state == .current ? .warning : .notice
+        return Event(
+            .keyRevoked, severity, at: now, merchant: before.merchantIdentifier, key: before.publicKeyHash,
+            detail: "the key was \(before.state.rawValue) and is revoked: \(reason)")
+    }
+
+    /// - Parameter ends: the end of the merchant's current certificate.
+    static func belowTarget(
+        _ merchant: Merchant, active: Int, currentEnds ends: Timestamp?, at now: Timestamp
+    ) -> Event {
+        let severity: Severity =
+            switch ends {
+            case _ where active == 0: .critical
+            case .some(let ends) where ends <= now.adding(MerchantOperations.lastDays): .critical
+            case .some(let ends) where ends <= now.adding(MerchantOperations.renewalWindow): .warning
+            default: .notice
+            }
+        return Event(
+            .belowTarget, severity, at: now, merchant: merchant.identifier,
+            detail:
+                "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs: make a key pair and have its CSR signed"
+        )
+    }
+}

@@ -1,0 +1,38 @@
+import MerchantCore
+
+extension MerchantError {
+    /// What an exchange with Apple that did not end as asked is to a caller.
+    init(_ error: GatewayError) {
+        let code: Code =
+            switch error.kind {
+            case .refused: .gatewayRefused
+            case .unauthorized, .platformNotRegistered: .gatewayUnauthorized
+            case .rateLimited: .gatewayRateLimited
+            case .failedAtApple, .unexpectedAnswer: .gatewayFailed
+            case .unreachable, .circuitOpen: .gatewayUnavailable
+            case .answerLost: .gatewayAnswerLost
+            case .serverUntrusted: .gatewayUntrusted
+            case .identityUnusable: .gatewayNotConfigured
+            }
+        self.init(code, error.finding, retryAfter: error.retryAfter)
+    }
+
+    /// Whether the next merchant's call would fail in the same way.
+    var concernsEveryMerchant: Bool {
+        switch code {
+        case .gatewayRateLimited, .gatewayUnauthorized, .gatewayUntrusted, .gatewayUnavailable, .gatewayNotConfigured:
+            true
+        default: false
+        }
+    }
+}
+
+extension GatewayError {
+    /// With what Apple's support asks for.
+    var finding: String {
+        var facts: [String] = []
+        if let status { facts.append("status \(status)") }
+        if let correlationIdentifier { facts.append("Apple's correlation id \(correlationIdentifier.prefix(128))") }
+        return facts.isEmpty ? detail : "\(detail) (\(facts.joined(separator: ", ")))"
+    }
+}

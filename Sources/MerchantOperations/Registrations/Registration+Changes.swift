@@ -1,0 +1,100 @@
+import MerchantCore
+import Vocabulary
+
+extension Registration {
+    /// One that Apple was just asked for: nothing is wanted before Apple said yes.
+    init(
+        _ partner: PartnerInternalMerchantIdentifier, likely wanted: DesiredRegistration,
+        merchant: MerchantIdentifier?, at now: Timestamp
+    ) {
+        var desired = wanted
+        desired.domainNames = []
+        self.init(
+            partnerInternalMerchantIdentifier: partner, desired: desired, merchantIdentifier: merchant, known: nil,
+            createdAt: now, changedAt: now)
+    }
+
+    mutating func apply(_ content: RegistrationCall.Content, at now: Timestamp) {
+        let before = self
+        desired = content.applied(to: desired)
+        if case .register(_, let merchant?) = content { merchantIdentifier = merchant }
+        if self != before { changedAt = now }
+    }
+
+    /// What the audit says of a registration.
+    var summary: String {
+        "partnerInternalMerchantIdentifier=\(partnerInternalMerchantIdentifier) partnerMerchantName=\(desired.partnerMerchantName) encryptTo=\(desired.encryptTo) domainNames=\(desired.domainNames.sorted().map(\.rawValue).joined(separator: ","))"
+    }
+}
+
+extension RegistrationCall {
+    /// What messages and the audit call it.
+    var title: String { "call \(number) for \(partnerInternalMerchantIdentifier)" }
+}
+
+extension RegistrationCall.Content {
+    var reason: String? {
+        guard case .unregister(_, let reason) = self else { return nil }
+        return reason
+    }
+}
+
+extension RegistrationDrift {
+    /// For audit and log.
+    var summary: String {
+        switch self {
+        case .missingDomain(let name): "missingDomain \(name)"
+        case .extraDomain(let name): "extraDomain \(name)"
+        case .otherName(let found, let expected): "otherName found \(found) expected \(expected)"
+        case .otherEncryptTo(let found, let expected): "otherEncryptTo found \(found) expected \(expected)"
+        case .gone: "gone"
+        }
+    }
+}
+
+extension MerchantTransaction {
+    /// Audits a drift when it is found, not each time it is seen.
+    func noteDrift(from before: Registration, to after: Registration, for request: Request, at now: Timestamp) throws {
+        let drift = after.drift
+        guard !drift.isEmpty, drift != before.drift else { return }
+        try append(
+            request.entry(
+                .registrationDriftFound, at: now, merchant: after.merchantIdentifier,
+                after:
+                    "partnerInternalMerchantIdentifier=\(after.partnerInternalMerchantIdentifier) \(drift.map(\.summary).joined(separator: "; "))"
+            ))
+    }
+}
+
+extension MerchantReading {
+    /// - Throws: `registrationNotFound` where there is nothing to show and nothing on its way.
+    func existingRegistration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration {
+        guard let registration = try registration(partner), try registration.isShown || openCall(of: partner) != nil
+        else {
+            throw MerchantError(
+                .registrationNotFound, "there is no registration \(partner), expected one that was registered here")
+        }
+        return registration
+    }
+
+    func view(
+        _ registration: Registration, _ source: RegistrationView.Source, at now: Timestamp, withWarnings: Bool = true
+    ) throws -> RegistrationView {
+        RegistrationView(
+            registration: registration, source: source,
+            openCall: try openCall(of: registration.partnerInternalMerchantIdentifier),
+            warnings: withWarnings ? try warnings(about: registration.desired) : [], at: now)
+    }
+
+    /// What does not keep Apple from encrypting, and keeps us from decrypting.
+    private func warnings(about desired: DesiredRegistration) throws -> [String] {
+        guard !desired.domainNames.isEmpty else { return [] }
+        guard let merchant = try merchant(desired.encryptTo), merchant.removedAt == nil else {
+            return ["there is no merchant record \(desired.encryptTo) (encryptTo): its tokens can't be decrypted here"]
+        }
+        let isActive = try keyPairs(of: merchant.identifier)
+            .contains { $0.purpose == .paymentProcessing && $0.state.isActive }
+        return isActive
+            ? [] : ["\(desired.encryptTo) (encryptTo) has no active key pair: its tokens can't be decrypted here"]
+    }
+}

@@ -1,0 +1,108 @@
+package import MerchantCore
+import Vocabulary
+
+extension MerchantOperations {
+    /// How many keys' uses one transaction stores.
+    private static let usesInOneWrite = 128
+    /// How often at most an event tells that a revoked key was asked for: hashes are public, anybody may ask.
+    package static let alarmInterval = Duration.seconds(86_400)
+
+    /// Stores what was seen of keys' uses, and does what follows from it: a proven use of a roll's new key promotes it, any
+    /// use of its old one restarts the quiet period, a request for a revoked key raises an event.
+    ///
+    /// What cannot be stored is kept for the next time.
+    ///
+    /// - Returns: how many keys were used.
+    @discardableResult
+    package func storeUses(as caller: Caller) async throws -> Int {
+        let gathered = uses.collect().sorted { $0.key.hex < $1.key.hex }
+        let request = Request(caller: caller, requestId: "observed-use")
+        let now = clock.now
+        var rest = gathered[...]
+        var failure: (any Error)?
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(Self.usesInOneWrite))
+            do {
+                try await repository.write { transaction in
+                    for (hash, use) in some { try note(use, of: hash, at: now, for: request, in: transaction) }
+                }
+            } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
+                for (hash, use) in rest { uses.add(use, for: hash) }
+                throw error
+            } catch {
+                failure = failure ?? error
+                await storeOneByOne(some, at: now, for: request)
+            }
+            rest = rest.dropFirst(some.count)
+        }
+        if let failure { throw failure }
+        return gathered.count
+    }
+
+    /// What one key's use leads to may fail; its counts are lost then, and no other key's.
+    private func storeOneByOne(
+        _ some: [(key: PublicKeyHash, value: KeyUse)], at now: Timestamp, for request: Request
+    ) async {
+        for (hash, use) in some {
+            try? await repository.write { try note(use, of: hash, at: now, for: request, in: $0) }
+        }
+    }
+
+    private func note(
+        _ use: KeyUse, of hash: PublicKeyHash, at now: Timestamp, for request: Request,
+        in transaction: any MerchantTransaction
+    ) throws {
+        guard let keyPair = try transaction.keyPair(hash) else { return }
+        let before = try transaction.keyUse(of: hash)
+        var after = before ?? KeyUse()
+        after.add(use)
+        let alarm = Self.alarm(keyPair, use, before, at: now)
+        if alarm != nil { after.alarmedAt = now }
+        try transaction.setKeyUse(after, of: hash)
+        if let alarm { try transaction.append(alarm) }
+        guard keyPair.purpose == .paymentProcessing, keyPair.state.isActive,
+            let roll = try transaction.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),
+            hash == roll.to || hash == roll.from
+        else { return }
+        if hash == roll.to, let proof = use.proven {
+            if before?.proven == nil {
+                try transaction.append(
+                    Event(
+                        .switchObserved, .notice, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                        rollId: roll.rollId,
+                        detail: "the first token that Apple encrypted to the new key was proven at \(proof.first)"))
+            }
+            try promote(keyPair, provenAt: proof.first, at: now, for: request, in: transaction)
+        }
+        try transaction.refreshIdleTime(of: keyPair)
+    }
+
+    /// Only a key pair that waits for it, and only if Apple can have switched to it: an old certificate's token proves nothing
+    /// about the present.
+    private func promote(
+        _ keyPair: KeyPair, provenAt: Timestamp, at now: Timestamp, for request: Request,
+        in transaction: any MerchantTransaction
+    ) throws {
+        guard rolls.promotesOnProof, keyPair.state == .standby,
+            let certificate = try transaction.certificates(of: keyPair.publicKeyHash).answering(at: now)
+        else { return }
+        let current = try transaction.currentKeyPair(likewise: keyPair)
+            .flatMap { try transaction.certificates(of: $0.publicKeyHash).answering(at: now) }
+        guard SuccessorChoice.isYounger(certificate, than: current) else { return }
+        let plan = try Self.promotion(
+            of: keyPair, reason: "proven in use at \(provenAt): Apple encrypts to it", at: now, for: request,
+            in: transaction)
+        try plan.perform(in: transaction, at: now, for: request)
+    }
+
+    private static func alarm(_ keyPair: KeyPair, _ use: KeyUse, _ before: KeyUse?, at now: Timestamp) -> Event? {
+        guard keyPair.state == .revoked || keyPair.state == .destroyed, let last = use.lastRequest,
+            last > keyPair.stateSince, before?.alarmedAt.map({ $0.adding(alarmInterval) <= now }) ?? true
+        else { return nil }
+        return Event(
+            .revokedKeyRequested, .warning, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
+            detail:
+                "a \(keyPair.state.rawValue) key was asked for at \(last): if payments are refused, key restore takes the revocation back"
+        )
+    }
+}

@@ -1,0 +1,80 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func events(_ query: EventQuery) throws -> [StoredEvent] {
+        guard let merchants = query.merchants else { return try events(query, of: nil) }
+        // One walk along the index for each: a caller has permits for few merchants.
+        let found = try merchants.flatMap { try events(query, of: $0) }.sorted { $0.sequence < $1.sequence }
+        switch query.part {
+        case .after: return Array(found.prefix(query.limit))
+        case .newest: return found.suffix(query.limit)
+        }
+    }
+
+    private func events(_ query: EventQuery, of merchant: MerchantIdentifier?) throws -> [StoredEvent] {
+        var conditions: [String] = []
+        var arguments: StatementArguments = []
+        var index = ""
+        func hold(_ column: String, _ value: String?, by name: String) {
+            guard let value else { return }
+            conditions.append("\(column) = ?")
+            arguments += [value]
+            if index.isEmpty { index = "INDEXED BY \(name)" }
+        }
+        hold("merchant_identifier", merchant?.rawValue, by: "events_of_merchant")
+        hold("kind", query.kind?.rawValue, by: "events_of_kind")
+        hold("severity", query.severity?.rawValue, by: "events_of_severity")
+        let isNewest = query.part == .newest
+        if case .after(let sequence) = query.part {
+            conditions.append("sequence > ?")
+            arguments += [sequence]
+        }
+        let found = try every(
+            """
+            SELECT \(EventRow.columns) FROM events \(index)
+            \(conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))")
+            ORDER BY sequence \(isNewest ? "DESC" : "ASC") LIMIT ?
+            """, arguments + [max(0, query.limit)], EventRow.event)
+        return isNewest ? found.reversed() : found
+    }
+
+    func webhooks() throws -> [WebhookState] {
+        try every(
+            """
+            SELECT name, undelivered, parked, last_delivered_at, last_failed_at, last_failure, (
+                SELECT occurred_at FROM events WHERE sequence = (
+                    SELECT min(event_sequence) FROM event_deliveries INDEXED BY event_deliveries_undelivered
+                    WHERE webhook_id = event_webhooks.id AND is_parked = 0
+                )
+            ) AS oldest_at
+            FROM event_webhooks WHERE removed_at IS NULL ORDER BY name
+            """, []
+        ) { row in
+            var state = WebhookState(name: try row.text("name"))
+            state.undelivered = try row.integer("undelivered")
+            state.parked = try row.integer("parked")
+            state.oldestUndelivered = try row.timestampIfAny("oldest_at")
+            state.lastDelivered = try row.timestampIfAny("last_delivered_at")
+            state.lastFailed = try row.timestampIfAny("last_failed_at")
+            state.lastFailure = try row.textIfAny("last_failure")
+            return state
+        }
+    }
+
+    func nextDeliveries(to webhook: String, limit: Int) throws -> [PendingDelivery] {
+        try every(
+            """
+            SELECT \(EventRow.columns), lane, failures, first_failed_at, due_at
+            FROM event_deliveries INDEXED BY event_deliveries_due JOIN events ON sequence = event_sequence
+            WHERE webhook_id = (SELECT id FROM event_webhooks WHERE name = ? AND removed_at IS NULL) AND is_next = 1
+            ORDER BY due_at, event_sequence LIMIT ?
+            """, [webhook, max(0, limit)]
+        ) { row in
+            PendingDelivery(
+                event: try EventRow.event(row), lane: try row.text("lane"), failures: try row.integer("failures"),
+                firstFailed: try row.timestampIfAny("first_failed_at"), due: try row.timestamp("due_at"))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    func append(_ event: Event) throws {
+        try execute(EventRow.insertion, EventRow.values(event))
+        noteEvents()
+    }
+
+    func removeEvents(occurredBefore moment: Timestamp, limit: Int) throws -> Int {
+        try execute(
+            """
+            DELETE FROM events WHERE sequence IN (
+                SELECT sequence FROM events AS old INDEXED BY events_by_age
+                WHERE occurred_at < ? AND NOT EXISTS (
+                    SELECT 1 FROM event_deliveries INDEXED BY event_deliveries_of_event
+                    WHERE event_sequence = old.sequence AND is_parked = 0
+                        AND webhook_id IN (SELECT id FROM event_webhooks WHERE removed_at IS NULL)
+                )
+                ORDER BY occurred_at LIMIT ?
+            )
+            """, [moment.millisecondsSince1970, max(0, limit)])
+    }
+
+    func keepWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {
+        try execute(
+            "UPDATE event_webhooks SET removed_at = ? WHERE removed_at IS NULL", [now.millisecondsSince1970])
+        for webhook in webhooks {
+            let kinds = webhook.kinds.map { ",\($0.map(\.rawValue).sorted().joined(separator: ","))," }
+            try execute(
+                """
+                INSERT INTO event_webhooks (name, kinds, registered_at) VALUES (?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET kinds = excluded.kinds, removed_at = NULL
+                """, [webhook.name, kinds, now.millisecondsSince1970])
+        }
+    }
+}
+
+// MARK: - Deliveries
+
+extension StoreTransaction {
+    func markDelivered(_ sequence: Int, to webhook: String, at now: Timestamp) throws {
+        try execute(
+            """
+            DELETE FROM event_deliveries
+            WHERE event_sequence = ? AND webhook_id = (SELECT id FROM event_webhooks WHERE name = ?)
+            """, [sequence, webhook])
+        try execute(
+            "UPDATE event_webhooks SET last_delivered_at = ? WHERE name = ?", [now.millisecondsSince1970, webhook])
+    }
+
+    func markFailed(
+        _ sequence: Int, to webhook: String, because reason: String, next: Timestamp?, at now: Timestamp
+    ) throws {
+        try execute(
+            """
+            UPDATE event_deliveries
+            SET failures = failures + 1, first_failed_at = coalesce(first_failed_at, ?), due_at = coalesce(?, due_at),
+                is_next = CASE WHEN ? THEN 0 ELSE is_next END, is_parked = ?
+            WHERE event_sequence = ? AND webhook_id = (SELECT id FROM event_webhooks WHERE name = ?)
+            """,
+            [
+                now.millisecondsSince1970, next?.millisecondsSince1970, next == nil, next == nil, sequence, webhook,
+            ])
+        try execute(
+            "UPDATE event_webhooks SET last_failed_at = ?, last_failure = ? WHERE name = ?",
+            [now.millisecondsSince1970, reason.cut(toBytes: EventRow.longestDetail), webhook])
+    }
+
+    func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int {
+        noteEvents()
+        var left = max(0, limit)
+        for state in try webhooks() where state.parked > 0 && (webhook == nil || webhook == state.name) {
+            left -= try execute(
+                """
+                UPDATE event_deliveries SET is_parked = 0, failures = 0, first_failed_at = NULL, due_at = 0
+                WHERE webhook_id = (SELECT id FROM event_webhooks WHERE name = ?) AND event_sequence IN (
+                    SELECT event_sequence FROM event_deliveries INDEXED BY event_deliveries_parked
+                    WHERE webhook_id = (SELECT id FROM event_webhooks WHERE name = ?) AND is_parked = 1
+                        AND event_sequence BETWEEN ? AND ?
+                    ORDER BY event_sequence LIMIT ?
+                )
+                """, [state.name, state.name, sequence ?? 0, sequence ?? Int.max, left])
+        }
+        return max(0, limit) - left
+    }
+}

@@ -1,0 +1,132 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func registration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration? {
+        try first(
+            "SELECT \(RegistrationRow.columns) FROM registrations WHERE partner_internal_merchant_identifier = ?",
+            [partner.rawValue], registration)
+    }
+
+    func registrations(
+        after cursor: PartnerInternalMerchantIdentifier?, limit: Int, all: Bool
+    ) throws -> [Registration] {
+        let source =
+            all
+            ? "registrations WHERE"
+            : "registrations INDEXED BY registrations_shown WHERE (desired_domains > 0 OR known_domains > 0) AND"
+        return try every(
+            """
+            SELECT \(RegistrationRow.columns) FROM \(source) partner_internal_merchant_identifier > ?
+            ORDER BY partner_internal_merchant_identifier LIMIT ?
+            """, [cursor?.rawValue ?? "", max(0, limit)], registration)
+    }
+
+    func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier? {
+        for (index, column) in [
+            ("registrations_of_merchant", "merchant_identifier"), ("registrations_encrypted_to", "encrypt_to"),
+        ] {
+            let found = try first(
+                """
+                SELECT partner_internal_merchant_identifier FROM registrations INDEXED BY \(index)
+                WHERE \(column) = ? AND (desired_domains > 0 OR known_domains > 0) LIMIT 1
+                """, [merchant.rawValue]
+            ) { try $0.partner() }
+            if let found { return found }
+        }
+        return try first(
+            """
+            SELECT partner_internal_merchant_identifier
+            FROM registration_calls INDEXED BY registration_calls_one_open
+                CROSS JOIN registrations ON registrations.id = registration_calls.registration_id
+            WHERE outcome IS NULL AND (registration_calls.merchant_identifier = ? OR registration_calls.encrypt_to = ?)
+            LIMIT 1
+            """, [merchant.rawValue, merchant.rawValue]
+        ) { try $0.partner() }
+    }
+
+    private func registration(_ row: Row) throws -> Registration {
+        let id = try row.decode(Int64.self, forColumn: "id")
+        return try RegistrationRow.registration(row, domains(of: id))
+    }
+
+    func domains(of registration: Int64) throws -> [RegistrationRow.Domain] {
+        try every(
+            "SELECT domain_name, is_desired, is_known FROM registration_domains WHERE registration_id = ?",
+            [registration], RegistrationRow.Domain.init)
+    }
+
+    /// The row's own number.
+    func identifier(of partner: PartnerInternalMerchantIdentifier) throws -> Int64? {
+        try first("SELECT id FROM registrations WHERE partner_internal_merchant_identifier = ?", [partner.rawValue]) {
+            try $0.decode(Int64.self, forColumn: "id")
+        }
+    }
+}
+
+// MARK: - Calls to Apple
+
+extension StoreReading {
+    func openCall(of partner: PartnerInternalMerchantIdentifier) throws -> RegistrationCall? {
+        try first(
+            """
+            SELECT \(RegistrationCallRow.columns)
+            FROM registrations CROSS JOIN registration_calls INDEXED BY registration_calls_one_open
+                ON registration_calls.registration_id = registrations.id AND outcome IS NULL
+            WHERE partner_internal_merchant_identifier = ?
+            """, [partner.rawValue], RegistrationCallRow.call)
+    }
+
+    func repeatedCalls(
+        of partner: PartnerInternalMerchantIdentifier, since moment: Timestamp
+    ) throws -> [RegistrationCall] {
+        try every(
+            """
+            SELECT \(RegistrationCallRow.columns)
+            FROM registrations CROSS JOIN registration_calls INDEXED BY registration_calls_repeated
+                ON registration_calls.registration_id = registrations.id AND outcome = 'repeated' AND opened_at > ?
+            WHERE partner_internal_merchant_identifier = ?
+            """, [moment.millisecondsSince1970, partner.rawValue], RegistrationCallRow.call)
+    }
+
+    func openCalls(after cursor: RegistrationCall?, limit: Int) throws -> [RegistrationCall] {
+        let last = try cursor.flatMap { try identifier(of: $0.partnerInternalMerchantIdentifier) } ?? 0
+        return try every(
+            """
+            SELECT \(RegistrationCallRow.columns)
+            FROM registration_calls INDEXED BY registration_calls_one_open
+                CROSS JOIN registrations ON registrations.id = registration_calls.registration_id
+            WHERE outcome IS NULL AND registration_id > ? ORDER BY registration_id LIMIT ?
+            """, [last, max(0, limit)], RegistrationCallRow.call)
+    }
+}
+
+// MARK: - The platform's own
+
+extension StoreReading {
+    func platformIntegrators(limit: Int) throws -> [MerchantIdentifier] {
+        // '/' follows '.': everything that begins so lies between.
+        try every(
+            """
+            SELECT identifier FROM merchants
+            WHERE identifier > 'platformintegrator.' AND identifier < 'platformintegrator/' AND removed_at IS NULL
+            ORDER BY identifier LIMIT ?
+            """, [max(0, limit)]
+        ) { try $0.merchantIdentifier("identifier") }
+    }
+
+    func activeIdentityKeyPairs() throws -> [KeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_active_identities
+            WHERE purpose = 'identity' AND state IN ('standby', 'current', 'retiring') ORDER BY id
+            """, [], KeyPairRow.keyPair)
+    }
+
+    func domainFile() throws -> DomainFile? {
+        try first("SELECT content, stored_at FROM domain_verification_file WHERE id = 1", []) {
+            DomainFile(bytes: try $0.bytes("content"), storedAt: try $0.timestamp("stored_at"))
+        }
+    }
+}

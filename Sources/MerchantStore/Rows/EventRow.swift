@@ -1,0 +1,46 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+/// How an event stands in the table `events`.
+enum EventRow {
+    /// In UTF-8 bytes; what is longer is cut, because an event must never make the change fail that led to it.
+    static let longestDetail = 4096
+
+    static let columns =
+        "sequence, events.id, kind, severity, occurred_at, merchant_identifier, public_key_hash, roll_id, detail"
+
+    static func event(_ row: Row) throws -> StoredEvent {
+        StoredEvent(
+            sequence: try row.integer("sequence"), id: Hex.encode(try row.bytes("id")),
+            event: Event(
+                try row.oneOf(Event.Kind.self, "kind"), try row.oneOf(Event.Severity.self, "severity"),
+                at: try row.timestamp("occurred_at"), merchant: try row.merchantIdentifierIfAny(),
+                key: try row.publicKeyHashIfAny(), rollId: try row.textIfAny("roll_id"),
+                detail: try row.text("detail")))
+    }
+
+    static let insertion = """
+        INSERT INTO events (id, kind, severity, occurred_at, merchant_identifier, public_key_hash, roll_id, detail)
+        VALUES (randomblob(16), ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    static func values(_ event: Event) -> StatementArguments {
+        [
+            event.kind.rawValue, event.severity.rawValue, event.occurredAt.millisecondsSince1970,
+            event.merchantIdentifier?.rawValue, event.publicKeyHash?.data, event.rollId,
+            event.detail.cut(toBytes: longestDetail),
+        ]
+    }
+}
+
+extension String {
+    /// As many whole characters as fit.
+    func cut(toBytes most: Int) -> String {
+        guard utf8.count > most else { return self }
+        var text = self[...]
+        while text.utf8.count > most { text = text.dropLast() }
+        return String(text)
+    }
+}

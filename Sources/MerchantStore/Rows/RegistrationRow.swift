@@ -1,0 +1,115 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+/// How a registration stands in the tables `registrations` and `registration_domains`.
+enum RegistrationRow {
+    static let columns =
+        "id, partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, merchant_url, merchant_identifier, created_at, changed_at, learned_at, known_name, known_encrypt_to"
+
+    /// One domain, and on whose record it is.
+    struct Domain {
+        let name: String
+        let isDesired: Bool
+        let isKnown: Bool
+
+        init(_ row: Row) throws {
+            name = try row.text("domain_name")
+            isDesired = try row.flag("is_desired")
+            isKnown = try row.flag("is_known")
+        }
+    }
+
+    static func registration(_ row: Row, _ domains: [Domain]) throws -> Registration {
+        let desired = DesiredRegistration(
+            partnerMerchantName: try row.text("partner_merchant_name"),
+            domainNames: Set(try domains.filter(\.isDesired).map { try row.domainName($0.name) }),
+            encryptTo: try row.merchantIdentifier("encrypt_to"), merchantUrl: try row.textIfAny("merchant_url"))
+        var details: KnownRegistration.Details?
+        if let name = try row.textIfAny("known_name") {
+            details = KnownRegistration.Details(
+                partnerMerchantName: name, encryptToHash: try row.text("known_encrypt_to"),
+                domainNames: Set(domains.filter(\.isKnown).map(\.name)))
+        }
+        return Registration(
+            partnerInternalMerchantIdentifier: try row.partner(), desired: desired,
+            merchantIdentifier: try row.merchantIdentifierIfAny(),
+            known: try row.timestampIfAny("learned_at").map { KnownRegistration(details: details, learnedAt: $0) },
+            createdAt: try row.timestamp("created_at"), changedAt: try row.timestamp("changed_at"))
+    }
+
+    static let insertion = """
+        INSERT INTO registrations (partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, merchant_url,
+            merchant_identifier, changed_at, learned_at, known_name, known_encrypt_to, drifts, created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    static let change = """
+        UPDATE registrations SET partner_merchant_name = ?, encrypt_to = ?, merchant_url = ?, merchant_identifier = ?,
+            changed_at = ?, learned_at = ?, known_name = ?, known_encrypt_to = ?, drifts = ?
+        WHERE id = ?
+        """
+
+    /// Everything that changes, in the order of both statements.
+    static func values(_ registration: Registration) -> StatementArguments {
+        let (desired, known) = (registration.desired, registration.known)
+        return [
+            desired.partnerMerchantName, desired.encryptTo.rawValue, desired.merchantUrl,
+            registration.merchantIdentifier?.rawValue, registration.changedAt.millisecondsSince1970,
+            known?.learnedAt.millisecondsSince1970, known?.details?.partnerMerchantName,
+            known?.details?.encryptToHash, registration.drift.count,
+        ]
+    }
+}
+
+/// How a call to Apple stands in the table `registration_calls`.
+enum RegistrationCallRow {
+    static let columns = """
+        registration_calls.id AS number, partner_internal_merchant_identifier, kind, domain_names,
+        registration_calls.partner_merchant_name, registration_calls.encrypt_to, registration_calls.merchant_url,
+        registration_calls.merchant_identifier, reason, request_id, opened_at
+        """
+
+    static func call(_ row: Row) throws -> RegistrationCall {
+        let domainNames = Set(
+            try row.text("domain_names").split(separator: "\n").map { try row.domainName(String($0)) })
+        let content: RegistrationCall.Content =
+            switch try row.textIfAny("reason") {
+            case let reason?: .unregister(domainNames, reason: reason)
+            case nil:
+                .register(
+                    DesiredRegistration(
+                        partnerMerchantName: try row.text("partner_merchant_name"), domainNames: domainNames,
+                        encryptTo: try row.merchantIdentifier("encrypt_to"),
+                        merchantUrl: try row.textIfAny("merchant_url")),
+                    merchant: try row.merchantIdentifierIfAny())
+            }
+        return RegistrationCall(
+            number: try row.integer("number"), partnerInternalMerchantIdentifier: try row.partner(), content: content,
+            requestId: try row.text("request_id"), openedAt: try row.timestamp("opened_at"))
+    }
+
+    static let insertion = """
+        INSERT INTO registration_calls (registration_id, kind, domain_names, partner_merchant_name, encrypt_to,
+            merchant_url, merchant_identifier, reason, request_id, opened_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    static func values(
+        _ content: RegistrationCall.Content, registration: Int64, requestId: String, at moment: Timestamp
+    ) -> StatementArguments {
+        let names = content.domainNames.sorted().map(\.rawValue).joined(separator: "\n")
+        return switch content {
+        case .register(let wanted, let merchant):
+            [
+                registration, "register", names, wanted.partnerMerchantName, wanted.encryptTo.rawValue,
+                wanted.merchantUrl, merchant?.rawValue, nil, requestId, moment.millisecondsSince1970,
+            ]
+        case .unregister(_, let reason):
+            [
+                registration, "unregister", names, nil, nil, nil, nil, reason, requestId,
+                moment.millisecondsSince1970,
+            ]
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+/// How a roll stands in the table `rolls`.
+enum RollRow {
+    static let columns =
+        "id, merchant_identifier, algorithm, from_key, to_key, started_at, idle_since, remind_at, ended_at, reason, has_next_pair, step"
+
+    static func roll(_ row: Row) throws -> Roll {
+        let endedAt = try row.timestampIfAny("ended_at")
+        return Roll(
+            number: try row.integer("id"), merchantIdentifier: try row.merchantIdentifier(),
+            algorithm: try row.oneOf(KeyAlgorithm.self, "algorithm"), from: try row.publicKeyHashIfAny("from_key"),
+            to: try row.publicKeyHash("to_key"), startedAt: try row.timestamp("started_at"),
+            idleSince: try row.timestampIfAny("idle_since"), remindAt: try row.timestampIfAny("remind_at"),
+            outcome: endedAt == nil ? nil : try row.oneOf(Roll.Outcome.self, "step"), endedAt: endedAt,
+            reason: try row.textIfAny("reason"), hasNextPair: try row.flag("has_next_pair"))
+    }
+
+    /// How many thousandths of a second pass before the first reminder; the trigger of the schema says the same.
+    static let firstReminder: Int64 = 604_800_000
+}

@@ -1,0 +1,178 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func roll(_ number: Int) throws -> Roll? {
+        try first("SELECT \(RollRow.columns) FROM rolls WHERE id = ?", [number], RollRow.roll)
+    }
+
+    func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws -> Roll? {
+        try first(
+            """
+            SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_one_open
+            WHERE merchant_identifier = ? AND algorithm = ? AND ended_at IS NULL
+            """, [merchant.rawValue, algorithm.rawValue], RollRow.roll)
+    }
+
+    func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) throws -> [Roll] {
+        var conditions = ["id < ?"]
+        var arguments: StatementArguments = [cursor ?? Int.max]
+        var index = ""
+        switch filter.step {
+        case nil: break
+        case .open:
+            index = "INDEXED BY rolls_open"
+            conditions.append("ended_at IS NULL")
+        case .state(let state, let moment):
+            index = "INDEXED BY rolls_by_step"
+            conditions.append("step = ?")
+            arguments += [state == .quiet ? RollState.promoted.rawValue : state.rawValue]
+            if state == .promoted || state == .quiet {
+                conditions.append(state == .quiet ? "idle_since <= ?" : "(idle_since IS NULL OR idle_since > ?)")
+                arguments += [moment.millisecondsSince1970]
+            }
+        }
+        if let merchant = filter.merchant {
+            index = "INDEXED BY rolls_of_merchant"
+            conditions.append("merchant_identifier = ?")
+            arguments += [merchant.rawValue]
+        }
+        return try every(
+            """
+            SELECT \(RollRow.columns) FROM rolls \(index)
+            WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?
+            """, arguments + [max(0, limit)], RollRow.roll)
+    }
+
+    func rollsWaitingLongest(limit: Int) throws -> [Roll] {
+        try every(
+            """
+            SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_waiting
+            WHERE ended_at IS NULL AND since >= 0 ORDER BY since, id LIMIT ?
+            """, [max(0, limit)], RollRow.roll)
+    }
+
+    func rollCounts(quietIfIdleSince moment: Timestamp) throws -> [RollState: Int] {
+        var counts: [RollState: Int] = [:]
+        for (name, value) in try every(
+            "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [],
+            { (try $0.text("name"), try $0.integer("value")) })
+        {
+            if let state = RollState(rawValue: String(name.dropFirst("rolls.".count))) { counts[state] = value }
+        }
+        let quiet =
+            try first(
+                """
+                SELECT count(*) AS quiet FROM rolls INDEXED BY rolls_idle
+                WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= ?
+                """, [moment.millisecondsSince1970]
+            ) { try $0.integer("quiet") } ?? 0
+        counts[.quiet] = quiet
+        counts[.promoted, default: 0] -= quiet
+        return counts
+    }
+
+    func rollsIdle(since moment: Timestamp, limit: Int) throws -> [Roll] {
+        try every(
+            """
+            SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_idle
+            WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= ? ORDER BY idle_since LIMIT ?
+            """, [moment.millisecondsSince1970, max(0, limit)], RollRow.roll)
+    }
+
+    func rollsToRemind(at moment: Timestamp, limit: Int) throws -> [Roll] {
+        try every(
+            """
+            SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_to_remind
+            WHERE remind_at IS NOT NULL AND remind_at <= ? ORDER BY remind_at LIMIT ?
+            """, [moment.millisecondsSince1970, max(0, limit)], RollRow.roll)
+    }
+
+    func rollsWithoutNextPair(limit: Int) throws -> [Roll] {
+        try every(
+            """
+            SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_without_next_pair
+            WHERE step = 'finished' AND has_next_pair = 0 AND id > 0 ORDER BY id LIMIT ?
+            """, [max(0, limit)], RollRow.roll)
+    }
+}
+
+// MARK: - Uses and the schedule
+
+extension StoreReading {
+    func keyUse(of hash: PublicKeyHash) throws -> KeyUse? {
+        try first(
+            """
+            SELECT asked_count, asked_first, asked_last, proven_count, proven_first, proven_last, alarmed_at
+            FROM key_pairs JOIN key_uses ON key_uses.key_pair_id = key_pairs.id WHERE public_key_hash = ?
+            """, [hash.data]
+        ) { row in
+            func use(_ name: String) throws -> ObservedUse? {
+                guard let first = try row.timestampIfAny("\(name)_first") else { return nil }
+                return ObservedUse(
+                    count: try row.integer("\(name)_count"), first: first, last: try row.timestamp("\(name)_last"))
+            }
+            return KeyUse(
+                askedFor: try use("asked"), proven: try use("proven"), alarmedAt: try row.timestampIfAny("alarmed_at"))
+        }
+    }
+
+    func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [EndingKeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns), ends_at
+            FROM key_watches INDEXED BY key_watches_due CROSS JOIN key_pairs ON key_pairs.id = key_watches.key_pair_id
+            WHERE due_at IS NOT NULL AND due_at <= ? AND ends_at IS NOT NULL ORDER BY due_at LIMIT ?
+            """, [moment.millisecondsSince1970, max(0, limit)]
+        ) { EndingKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("ends_at")) }
+    }
+
+    func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool {
+        try first(
+            """
+            SELECT 1 FROM key_warnings
+            WHERE key_pair_id = (SELECT id FROM key_pairs WHERE public_key_hash = ?) AND ends_at = ? AND days = ?
+            """, [hash.data, ends.millisecondsSince1970, days], { _ in true }) ?? false
+    }
+
+    func countEnding(from begin: Timestamp, to end: Timestamp) throws -> Int {
+        try first(
+            """
+            SELECT count(*) AS ending FROM key_pairs INDEXED BY key_pairs_ending
+            WHERE state IN ('standby', 'current', 'retiring') AND ends_at >= ? AND ends_at < ?
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+        ) { try $0.integer("ending") } ?? 0
+    }
+
+    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
+        try every(
+            """
+            SELECT identifier, active_key_pairs, target_active_key_pairs, ends_at
+            FROM key_pairs INDEXED BY key_pairs_ending
+                CROSS JOIN merchants ON merchants.identifier = key_pairs.merchant_identifier
+            WHERE state IN ('standby', 'current', 'retiring') AND state = 'current' AND purpose = 'paymentProcessing'
+                AND ends_at <= ? AND active_key_pairs < target_active_key_pairs
+            ORDER BY ends_at LIMIT ?
+            """, [moment.millisecondsSince1970, max(0, limit)]
+        ) { row in
+            MerchantBelowTarget(
+                merchantIdentifier: try row.merchantIdentifier("identifier"),
+                activeKeyPairs: try row.integer("active_key_pairs"),
+                targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
+                currentEnds: try row.timestampIfAny("ends_at"))
+        }
+    }
+
+    func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_to_destroy
+            WHERE destroy_after >= 0 ORDER BY destroy_after LIMIT ?
+            """, [max(0, limit)], KeyPairRow.keyPair)
+    }
+
+    func countAwaitingDestruction() throws -> Int {
+        try first("SELECT value FROM totals WHERE name = 'awaitingDestruction'", []) { try $0.integer("value") } ?? 0
+    }
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// The faults to come, and how often each kind happened.
+package final class FaultPlan: Sendable {
+    private struct State {
+        var faults: [GatewayFault]
+        var counts: [GatewayFault.Kind: Int] = [:]
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ faults: [GatewayFault] = []) { state = Mutex(State(faults: faults)) }
+
+    package var faults: [GatewayFault] { state.withLock { $0.faults } }
+
+    package func replace(_ faults: [GatewayFault]) { state.withLock { $0.faults = faults } }
+
+    package var counts: [GatewayFault.Kind: Int] { state.withLock { $0.counts } }
+
+    /// The first planned fault that is for this call and whose chance comes up.
+    func draw(for operation: GatewayOperation) -> GatewayFault.Kind? {
+        state.withLock { state in
+            for index in state.faults.indices {
+                let fault = state.faults[index]
+                guard fault.operation.map({ $0 == operation }) ?? true, fault.remaining != 0,
+                    fault.probability >= 1 || Double.random(in: 0..<1) < fault.probability
+                else { continue }
+                if let remaining = fault.remaining { state.faults[index].remaining = remaining - 1 }
+                state.faults.removeAll { $0.remaining == 0 }
+                state.counts[fault.kind, default: 0] += 1
+                return fault.kind
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// A small HTTP/1.1 server: whole requests in, one reply each, in ways that real servers would be ashamed of.
+final class HTTPListener: Sendable {
+    typealias Answer = @Sendable (NIOHTTPServerRequestFull, _ clientCertificate: [UInt8]?) async -> GatewayReply
+    private typealias Connection = NIOAsyncChannel<NIOHTTPServerRequestFull, HTTPServerResponsePart>
+
+    private static let largestRequest = 1 << 20
+
+    let port: Int
+    private let channel: any Channel
+    private let work: Task<Void, Never>
+
+    convenience init(tcpPort: Int, tls: NIOSSLContext, answer: @escaping Answer) async throws {
+        try await self.init(tls: tls, answer: answer) { bootstrap, initializer in
+            try await bootstrap.bind(host: "127.0.0.1", port: tcpPort, childChannelInitializer: initializer)
+        }
+    }
+
+    convenience init(unixSocketPath: String, answer: @escaping Answer) async throws {
+        try await self.init(tls: nil, answer: answer) { bootstrap, initializer in
+            try await bootstrap.bind(
+                unixDomainSocketPath: unixSocketPath, cleanupExistingSocketFile: true,
+                childChannelInitializer: initializer)
+        }
+    }
+
+    private init(
+        tls: NIOSSLContext?, answer: @escaping Answer,
+        bind: (
+            ServerBootstrap, @escaping @Sendable (any Channel) -> EventLoopFuture<Connection>
+        ) async throws -> NIOAsyncChannel<Connection, Never>
+    ) async throws {
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        let server: NIOAsyncChannel<Connection, Never>
+        do {
+            server = try await bind(bootstrap) { channel in Self.prepare(channel, tls) }
+        } catch { throw SandboxFault("can't listen: \(error)") }
+        channel = server.channel
+        port = server.channel.localAddress?.port ?? 0
+        work = Task {
+            await withDiscardingTaskGroup { group in
+                try? await server.executeThenClose { connections in
+                    for try await connection in connections {
+                        group.addTask { await Self.serve(connection, answer) }
+                    }
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Ends what is open, and returns when nothing is left.
+    func stop() async {
+        try? await channel.close()
+        work.cancel()
+        await work.value
+    }
+
+    private static func prepare(_ channel: any Channel, _ tls: NIOSSLContext?) -> EventLoopFuture<Connection> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            if let tls {
+                try pipeline.addHandler(
+                    NIOSSLServerHandler(
+                        context: tls,
+                        customVerificationCallback: { _, promise in
+                            promise.succeed(.certificateVerified)
+                        }))
+            }
+            try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
+            try pipeline.addHandler(NIOHTTPServerRequestAggregator(maxContentLength: largestRequest))
+            return try Connection(wrappingChannelSynchronously: channel)
+        }
+    }
+
+    private static func serve(_ connection: Connection, _ answer: Answer) async {
+        // A client that goes away in the middle is no fault of the server's.
+        try? await connection.executeThenClose { requests, replies in
+            for try await request in requests {
+                let channel = connection.channel
+                let certificate = try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.nioSSL_peerCertificate()?.toDERBytes()
+                }.get()
+                let reply = await answer(request, certificate ?? nil)
+                if reply.delay > .zero { try await Task.sleep(for: reply.delay) }
+                switch reply.delivery {
+                case .whole:
+                    try await write(reply, to: replies, keepAlive: request.head.isKeepAlive)
+                    guard request.head.isKeepAlive else { return }
+                case .reset: return try await drop(channel, reset: true)
+                case .silence: return try await drop(channel, reset: false)
+                case .hang: try await Task.sleep(for: .seconds(600))
+                }
+            }
+        }
+    }
+
+    private static func write(
+        _ reply: GatewayReply, to replies: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, keepAlive: Bool
+    ) async throws {
+        var head = HTTPResponseHead(version: .http1_1, status: reply.status, headers: reply.headers)
+        head.headers.replaceOrAdd(name: "Content-Length", value: String(reply.body.count))
+        if !keepAlive { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        try await replies.write(.head(head))
+        if !reply.body.isEmpty { try await replies.write(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))) }
+        try await replies.write(.end(nil))
+    }
+
+    /// Ends a connection below TLS, which would say goodbye and wait for an answer.
+    private static func drop(_ channel: any Channel, reset: Bool) async throws {
+        if reset, let socket = channel as? any SocketOptionProvider {
+            try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        }
+        try await channel.eventLoop.flatSubmit {
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            do {
+                try channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+                    .close(promise: promise)
+            } catch { promise.fail(error) }
+            return promise.futureResult
+        }.get()
+    }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+
+/// The two request bodies, read as strictly as Apple's reference words them.
+struct RegistrationRequest {
+    private struct Fields: Decodable {
+        let partnerInternalMerchantIdentifier: String
+        let domainNames: [String]
+        let partnerMerchantName: String?
+        let encryptTo: String?
+        let merchantUrl: String?
+        let reason: String?
+    }
+
+    private let fields: Fields
+
+    var identifier: String { fields.partnerInternalMerchantIdentifier }
+    var domainNames: [String] { fields.domainNames }
+
+    /// - Throws: ``SandboxFault`` naming the field.
+    init(_ body: [UInt8]) throws(SandboxFault) {
+        do { fields = try JSONDecoder().decode(Fields.self, from: Data(body)) } catch {
+            throw SandboxFault(
+                "the body is no JSON object with fields of the documented types: \(Self.place(of: error))")
+        }
+        guard (3...1024).contains(identifier.utf8.count), identifier.utf8.allSatisfy(Self.isAllowed) else {
+            throw SandboxFault("partnerInternalMerchantIdentifier is not 3 to 1024 of the allowed characters")
+        }
+        guard (1...RegistrationBook.mostDomains).contains(domainNames.count),
+            Set(domainNames).count == domainNames.count
+        else { throw SandboxFault("domainNames has \(domainNames.count) names, expected 1 to 99 different ones") }
+        for name in domainNames where !Self.isDomain(name) {
+            throw SandboxFault("domainNames holds what is no domain name")
+        }
+    }
+
+    func merchant() throws(SandboxFault) -> RegisteredMerchant {
+        RegisteredMerchant(
+            partnerInternalMerchantIdentifier: identifier,
+            partnerMerchantName: try Self.text("partnerMerchantName", fields.partnerMerchantName),
+            encryptTo: try Self.text("encryptTo", fields.encryptTo), domainNames: domainNames,
+            merchantUrl: fields.merchantUrl)
+    }
+
+    func requireReason() throws(SandboxFault) { _ = try Self.text("reason", fields.reason) }
+
+    private static func text(_ name: String, _ value: String?) throws(SandboxFault) -> String {
+        guard let value, (1...1024).contains(value.count) else {
+            throw SandboxFault("\(name) is missing or is no string of 1 to 1024 characters")
+        }
+        return value
+    }
+
+    private static func place(of error: any Error) -> String {
+        switch error {
+        case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+            "\(context.codingPath.first?.stringValue ?? "the body") is of another type"
+        default: "it cannot be read"
+        }
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "~-_+&@$!|,.;".utf8.contains(byte)
+    }
+
+    private static func isDomain(_ name: String) -> Bool {
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return name.utf8.count <= 253 && labels.count >= 2
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count)
+                    && label.utf8.allSatisfy { byte in
+                        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+                    }
+            }
+    }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import SwiftASN1
+import X509
+
+/// What a web server is called in its certificate: a host name or an IP address.
+package struct SandboxServerName: Hashable, Sendable {
+    let text: String
+    /// 4 or 16, in network order; nil for a host name.
+    private let address: [UInt8]?
+
+    /// - Returns: nil for a text that is neither.
+    package init?(_ text: String) {
+        var four = in_addr()
+        var six = in6_addr()
+        if inet_pton(AF_INET, text, &four) == 1 {
+            address = withUnsafeBytes(of: four) { Array($0) }
+        } else if inet_pton(AF_INET6, text, &six) == 1 {
+            address = withUnsafeBytes(of: six) { Array($0) }
+        } else {
+            guard (1...253).contains(text.utf8.count),
+                text.utf8.allSatisfy({
+                    (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":")
+                })
+            else { return nil }
+            address = nil
+        }
+        self.text = text
+    }
+
+    var generalName: GeneralName {
+        address.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) } ?? .dnsName(text)
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Synchronization
+import Testing
+import WireAPI
+
+@Suite("merchantkeyctl, many at once")
+struct BulkCommandTests {
+    private static func with(
+        _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
+        _ body: (Program, FakeDaemon) async throws -> Void
+    ) async throws {
+        let program = try Program()
+        defer { program.remove() }
+        let daemon = try FakeDaemon(in: program.directory) { request in
+            request.target == "/v1/status" ? try .json(Samples.status([])) : try answer(request)
+        }
+        defer { daemon.stop() }
+        try await body(program, daemon)
+    }
+
+    private static func report(_ program: Program, _ name: String) throws -> [[String: String]] {
+        try String(contentsOfFile: program.path(name), encoding: .utf8).split(separator: "\n").map { line in
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+            return object.compactMapValues { $0 as? String }
+        }
+    }
+
+    /// Merchants whose identifier has `bad` in it are refused.
+    private static func answer(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
+        let body = try JSONDecoder().decode(AddMerchant.self, from: Data(request.body))
+        if body.merchantIdentifier.contains("bad") { return .problem(409, "merchantExists", "it has another name") }
+        return try .json(Samples.merchant(body.merchantIdentifier, name: nil))
+    }
+
+    private struct AddMerchant: Decodable { let merchantIdentifier: String }
+
+    @Test("A run reports each item, fails with 1 if one failed, and a second run does only what is left")
+    func resumed() async throws {
+        try await Self.with(Self.answer) { program, daemon in
+            let file = try program.write(
+                "merchantIdentifier\nmerchant.a\nmerchant.bad\nmerchant.c\n", to: "m.csv")
+            let first = try await program.run(["merchant", "import", file, "--socket", daemon.socketPath])
+            #expect(first.status == 1 && first.output.contains("failed    1"), "\(first)")
+            #expect(first.output.contains("line 3") && first.output.contains("merchantExists"))
+            #expect(!first.error.contains("\r"), "a progress bar on no terminal")
+            let lines = try Self.report(program, "m.csv.report.jsonl")
+            #expect(
+                Set(lines.map { "\($0["item"] ?? "") \($0["outcome"] ?? "") \($0["place"] ?? "")" }) == [
+                    "merchant.a done line 2", "merchant.bad failed line 3", "merchant.c done line 4",
+                ])
+            let before = daemon.requests.count
+            let second = try await program.run(["merchant", "import", file, "--socket", daemon.socketPath])
+            #expect(second.status == 1 && second.output.contains("done before  2"), "\(second.output)")
+            #expect(daemon.requests.dropFirst(before).count { $0.method == "POST" } == 1)
+            // A line that changed is done again.
+            _ = try program.write("merchantIdentifier,name\nmerchant.a,New\nmerchant.c,\n", to: "m.csv")
+            let third = try await program.run([
+                "merchant", "import", file, "--output", "json", "--socket", daemon.socketPath,
+            ])
+            #expect(third.status == 0 && third.output.contains(#""skipped": 1"#), "\(third)")
+        }
+    }
+
+    @Test("A faulty file is refused whole, and nothing is asked of the daemon; neither for --dry-run")
+    func refused() async throws {
+        try await Self.with(Self.answer) { program, daemon in
+            let file = try program.write("merchantIdentifier\nmerchant.a\nshop\n", to: "m.csv")
+            let run = try await program.run(["merchant", "import", file, "--socket", daemon.socketPath])
+            #expect(run.status == 1 && run.error.contains("line 3: 'shop' is no merchant identifier"), "\(run.error)")
+            let good = try program.write("merchantIdentifier\nmerchant.a\n", to: "g.csv")
+            let dry = try await program.run(["merchant", "import", good, "--dry-run", "--socket", daemon.socketPath])
+            #expect(dry.status == 0 && dry.error == "would import 1 merchants\n")
+            #expect(daemon.requests.isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: program.path("g.csv.report.jsonl")))
+            #expect(try await program.run(["merchant", "import", good, "--csr-directory", "d"]).status == 2)
+            #expect(try await program.run(["merchant", "import", good, "--concurrency", "0"]).status == 2)
+        }
+    }
+
+    @Test(
+        "Another verb's report is refused, half a line at its end is made good, and a damaged one is not taken for one")
+    func reports() async throws {
+        try await Self.with(Self.answer) { program, daemon in
+            let file = try program.write("merchantIdentifier\nmerchant.a\nmerchant.b\n", to: "m.csv")
+            func run() async throws -> Program.Transcript {
+                try await program.run(["merchant", "import", file, "--report", "r", "--socket", daemon.socketPath])
+            }
+            let done = #"{"content":" ","item":"merchant.a","outcome":"done","verb":"merchant import"}"#
+            _ = try program.write("\(done)\n{\"content\":\" \",\"it", to: "r")
+            let resumed = try await run()
+            #expect(resumed.status == 0 && resumed.output.contains("done before  1"), "\(resumed)")
+            #expect(try Self.report(program, "r").count == 2)
+            for (text, says) in [
+                ("hello\n\(done)\n", "is no report of 'merchant import'"),
+                (done.replacing("merchant import", with: "key csr"), "is a report of 'key csr'"),
+            ] {
+                _ = try program.write(text, to: "r")
+                let refused = try await run()
+                #expect(refused.status == 1 && refused.error.contains(says), "\(refused.error)")
+            }
+        }
+    }
+
+    @Test("Where the daemon goes away in the middle, the run stops with 3, and what is undone is not called failed")
+    func unreachable() async throws {
+        let answered = Mutex(0)
+        try await Self.with({ request in
+            let count = answered.withLock { count in
+                count += 1
+                return count
+            }
+            return count > 2 ? .problem(503, "storeUnavailable", "the disk is full") : try Self.answer(request)
+        }) { program, daemon in
+            let lines = (1...20).map { "merchant.m\($0)" }.joined(separator: "\n")
+            let file = try program.write("merchantIdentifier\n\(lines)\n", to: "m.csv")
+            let run = try await program.run([
+                "merchant", "import", file, "--concurrency", "2", "--socket", daemon.socketPath,
+            ])
+            #expect(run.status == 3 && run.error.contains("goes on where it was"), "\(run)")
+            #expect(try Self.report(program, "m.csv.report.jsonl").map { $0["outcome"] } == ["done", "done"])
+        }
+    }
+
+    @Test("A directory's certificates are uploaded by their endings; one that is none fails alone")
+    func certificates() async throws {
+        try await Self.with({ request in
+            request.text.contains("BAD") ? .problem(422, "certificateMalformed", "no") : try .json(Samples.key())
+        }) { program, daemon in
+            let directory = program.path("certs")
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+            for name in ["a.cer", "b.PEM", "c.txt", ".d.cer", "e.crt"] {
+                _ = try program.write(name == "e.crt" ? "BAD" : name, to: "certs/\(name)")
+            }
+            let first = try await program.run(["certificate", "upload", directory, "--socket", daemon.socketPath])
+            #expect(first.status == 1, "\(first)")
+            #expect(Set(daemon.requests.map(\.text)) == ["a.cer", "b.PEM", "BAD"])
+            let lines = try Self.report(program, "certs/certificate-upload.report.jsonl")
+            #expect(lines.count == 3 && lines.count { $0["outcome"] == "done" } == 2)
+            _ = try program.write("GOOD", to: "certs/e.crt")
+            let second = try await program.run(["certificate", "upload", directory, "--socket", daemon.socketPath])
+            #expect(second.status == 0 && daemon.requests.count == 4, "\(second)")
+            let empty = try await program.run([
+                "certificate", "upload", program.directory, "--socket", daemon.socketPath,
+            ])
+            #expect(empty.status == 1 && empty.error.contains("holds no certificate"))
+        }
+    }
+}

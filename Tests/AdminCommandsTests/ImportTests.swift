@@ -1,0 +1,151 @@
+import Foundation
+import Synchronization
+import Testing
+import WireAPI
+
+@Suite("merchantkeyctl registration import")
+struct ImportTests {
+    private static let header = "partnerInternalMerchantIdentifier,partnerMerchantName,domainNames\n"
+
+    private static func partner(_ request: FakeDaemon.Request) -> String {
+        let body = try? JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
+        return body?["partnerInternalMerchantIdentifier"] as? String ?? ""
+    }
+
+    private static func with(
+        _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
+        _ body: (Program, FakeDaemon, _ file: String) async throws -> Void
+    ) async throws {
+        let program = try Program()
+        defer { program.remove() }
+        let daemon = try FakeDaemon(in: program.directory, answer)
+        defer { daemon.stop() }
+        let lines = (1...20).map { "shop-\($0),\"Shop, \($0)\",a\($0).example b\($0).example\n" }
+        try await body(program, daemon, try program.write(header + lines.joined(), to: "in.csv"))
+    }
+
+    private static func importing(_ file: String, _ daemon: FakeDaemon, _ more: String...) -> [String] {
+        ["registration", "import", file, "--output", "json", "--socket", daemon.socketPath] + more
+    }
+
+    private static func numbers(_ transcript: Program.Transcript) throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(transcript.output.utf8)) as? [String: Any], "\(transcript)")
+    }
+
+    @Test("each line's result is in the report, and a repeated run does what is left")
+    func resumable() async throws {
+        let isBroken = Mutex(true)
+        try await Self.with({ request in
+            let partner = Self.partner(request)
+            let broken = isBroken.withLock { $0 }
+            if broken, partner == "shop-3" { return .problem(422, "gatewayRefused", "no, \\\"really\\\"") }
+            if broken, partner == "shop-4" { return .problem(500, "internalError", "oh") }
+            return try .json(Samples.registration(partner), status: 201)
+        }) { program, daemon, file in
+            let first = try await program.run(Self.importing(file, daemon))
+            #expect(first.status == 1 && first.error.contains("2 lines are not done"), "\(first)")
+            let found = try Self.numbers(first)
+            #expect(found["done"] as? Int == 18 && found["refused"] as? Int == 1 && found["failed"] as? Int == 1)
+            #expect(daemon.requests.count == 20)
+            let report = try String(contentsOfFile: "\(file).report.csv", encoding: .utf8)
+            #expect(report.hasPrefix("partnerInternalMerchantIdentifier,partnerMerchantName,domainNames,encryptTo,"))
+            #expect(
+                report.contains(
+                    "shop-3,\"Shop, 3\",a3.example b3.example,,,,refused,gatewayRefused,\"no, \"\"really\"\"\","))
+            #expect(report.split(separator: "\n").count == 21)
+
+            // A run that was killed left half a line.
+            let handle = try #require(FileHandle(forWritingAtPath: "\(file).report.csv"))
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data("shop-5,\"Sho".utf8))
+            try handle.close()
+            isBroken.withLock { $0 = false }
+            let second = try await program.run(Self.importing(file, daemon))
+            #expect(second.status == 0, "\(second)")
+            #expect(try Self.numbers(second)["doneBefore"] as? Int == 18)
+            #expect(Set(daemon.requests.dropFirst(20).map(Self.partner)) == ["shop-3", "shop-4"])
+            let third = try await program.run(Self.importing(file, daemon))
+            #expect(third.status == 0 && daemon.requests.count == 22)
+        }
+    }
+
+    @Test("a changed line is done again")
+    func changed() async throws {
+        try await Self.with({ request in try .json(Samples.registration(Self.partner(request)), status: 201) }) {
+            program, daemon, file in
+            _ = try await program.run(Self.importing(file, daemon))
+            _ = try program.write(Self.header + "shop-1,\"Shop, 1\",c1.example\n", to: "in.csv")
+            let again = try await program.run(Self.importing(file, daemon))
+            #expect(again.status == 0 && daemon.requests.count == 21)
+        }
+    }
+
+    @Test("a rate limit is waited out, and every line is done")
+    func rateLimit() async throws {
+        let state = Mutex((count: 0, until: Date.distantPast, tooEarly: 0))
+        try await Self.with({ request in
+            let limited = state.withLock { state in
+                state.count += 1
+                if Date() < state.until { state.tooEarly += 1 }
+                guard state.count % 9 == 0 else { return false }
+                state.until = Date(timeIntervalSinceNow: 0.9)
+                return true
+            }
+            guard limited else { return try .json(Samples.registration(Self.partner(request)), status: 201) }
+            var reply = FakeDaemon.Reply.problem(429, "gatewayRateLimited", "slow down")
+            reply.retryAfter = 1
+            return reply
+        }) { program, daemon, file in
+            let transcript = try await program.run(Self.importing(file, daemon, "--concurrency", "2"))
+            #expect(transcript.status == 0, "\(transcript)")
+            #expect(try Self.numbers(transcript)["done"] as? Int == 20)
+            // Of two workers one may have been on its way when the other was told.
+            #expect(state.withLock { $0.tooEarly } <= 2 && daemon.requests.count == 22)
+        }
+    }
+
+    @Test("what concerns every line stops the import, and says how to go on")
+    func stops() async throws {
+        try await Self.with({ _ in .problem(503, "gatewayNotConfigured", "no identity") }) { program, daemon, file in
+            let transcript = try await program.run(Self.importing(file, daemon, "--concurrency", "1"))
+            #expect(transcript.status == 1 && transcript.error.contains("run it again to go on"), "\(transcript)")
+            #expect(daemon.requests.count == 1)
+            #expect(try Self.numbers(transcript)["notTried"] as? Int == 20)
+        }
+        let program = try Program()
+        defer { program.remove() }
+        let file = try program.write(Self.header + "shop-1,Shop,a.example\n", to: "in.csv")
+        let gone = try await program.run(["registration", "import", file, "--socket", program.path("none.sock")])
+        #expect(gone.status == 3)
+    }
+
+    @Test("an answer that was lost is asked for again")
+    func lost() async throws {
+        let seen = Mutex(Set<String>())
+        try await Self.with({ request in
+            let partner = Self.partner(request)
+            guard partner != "shop-7" || !seen.withLock({ $0.insert(partner).inserted }) else {
+                return .problem(504, "gatewayAnswerLost", "who knows")
+            }
+            return try .json(Samples.registration(partner), status: 201)
+        }) { program, daemon, file in
+            let transcript = try await program.run(Self.importing(file, daemon))
+            #expect(transcript.status == 0 && daemon.requests.count == 21, "\(transcript)")
+        }
+    }
+
+    @Test("a file that can't be read as a whole sends nothing; a report that is none is left alone")
+    func badFiles() async throws {
+        try await Self.with({ _ in try .json(Samples.registration()) }) { program, daemon, file in
+            let broken = try program.write(Self.header + "shop-1,\"Shop,a.example\n", to: "broken.csv")
+            let transcript = try await program.run(Self.importing(broken, daemon))
+            #expect(transcript.status == 1 && transcript.error.contains("line 2: found no closing quote"))
+            let letter = try program.write("Dear all,\n", to: "letter.txt")
+            let noReport = try await program.run(Self.importing(file, daemon, "--report", letter))
+            #expect(noReport.status == 1 && noReport.error.contains("no report of an import"))
+            #expect(try String(contentsOfFile: letter, encoding: .utf8) == "Dear all,\n")
+            #expect(daemon.requests.isEmpty)
+        }
+    }
+}

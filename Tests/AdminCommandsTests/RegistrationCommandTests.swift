@@ -1,0 +1,163 @@
+import Foundation
+import Synchronization
+import Testing
+import WireAPI
+
+@Suite("merchantkeyctl registration and domain")
+struct RegistrationCommandTests {
+    private static func with(
+        _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
+        _ body: (Program, FakeDaemon) async throws -> Void
+    ) async throws {
+        let program = try Program()
+        defer { program.remove() }
+        let daemon = try FakeDaemon(in: program.directory, answer)
+        defer { daemon.stop() }
+        try await body(program, daemon)
+    }
+
+    @Test("Register sends Apple's fields, names in ASCII, and shows warnings beside the result")
+    func register() async throws {
+        try await Self.with({ _ in try .json(Samples.registration(warnings: ["no key"]), status: 201) }) {
+            program, daemon in
+            let transcript = try await program.run([
+                "registration", "register", "shop|1", "--name", "Shop", "--domain", "BÜCHER.example", "--domain",
+                "a.example", "--encrypt-to", "merchant.e", "--url", "https://a.example/", "--socket", daemon.socketPath,
+            ])
+            #expect(transcript.status == 0 && transcript.error == "warning: no key\n", "\(transcript)")
+            #expect(transcript.output.contains("Apple asked (UTC)  2026-11-21 04:53, 5 min ago\n"))
+            let body = try #require(
+                try JSONSerialization.jsonObject(with: Data(daemon.requests[0].body)) as? [String: Any])
+            #expect(body["domainNames"] as? [String] == ["xn--bcher-kva.example", "a.example"])
+            #expect(body["partnerInternalMerchantIdentifier"] as? String == "shop|1" && body.count == 5)
+        }
+    }
+
+    @Test(
+        "What is no name is wrong usage, and nothing is sent",
+        arguments: [
+            ["register", "ab", "--name", "n", "--domain", "a.example"],
+            ["register", "a/b", "--name", "n", "--domain", "a.example"],
+            ["register", "shop", "--name", "n", "--domain", "https://a.example"],
+            ["register", "shop", "--name", "n"], ["unregister", "shop"], ["details", "a b"],
+            ["import", "x.csv", "--concurrency", "65"], ["import", "-"],
+        ])
+    func wrongUsage(arguments: [String]) async throws {
+        try await Self.with({ _ in try .json(Samples.registration()) }) { program, daemon in
+            let transcript = try await program.run(["--socket", daemon.socketPath, "registration"] + arguments)
+            #expect(transcript.status == 2, "\(transcript)")
+            #expect(daemon.requests.isEmpty)
+        }
+    }
+
+    @Test("Details are asked for by the encoded identifier, and say whose word they are")
+    func details() async throws {
+        try await Self.with({ request in
+            try .json(Samples.registration(source: request.target.hasSuffix("refresh=true") ? "apple" : "mirror"))
+        }) { program, daemon in
+            let common = ["--socket", daemon.socketPath, "registration", "details", "shop|1"]
+            let mirror = try await program.run(common)
+            #expect(mirror.output.contains("the mirror\n"))
+            let apple = try await program.run(common + ["--refresh"])
+            #expect(apple.output.contains("Apple's answer\n"))
+            #expect(
+                daemon.requests.map(\.target) == [
+                    "/v1/registrations/shop%7C1", "/v1/registrations/shop%7C1?refresh=true",
+                ])
+        }
+    }
+
+    private static func withdrawal(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
+        let dryRun = request.target.hasSuffix("?dryRun=true")
+        return try .json(
+            WithdrawalDocument(
+                dryRun: dryRun, domainNames: ["a.example"], warnings: ["no domain is left"],
+                registration: Samples.registration(domains: dryRun ? ["a.example"] : [])))
+    }
+
+    @Test("Elsewhere than on a terminal an unregister without --yes shows its plan, and does nothing")
+    func unregisterUnasked() async throws {
+        try await Self.with(Self.withdrawal) { program, daemon in
+            let common = ["registration", "unregister", "shop|1", "--reason", "r", "--socket", daemon.socketPath]
+            let unasked = try await program.run(common)
+            #expect(unasked.status == 1 && unasked.error.contains("would unregister a.example\n"))
+            #expect(unasked.error.contains("--yes"))
+            let dry = try await program.run(common + ["--dry-run", "--domain", "a.example"])
+            #expect(dry.status == 0 && dry.output.contains("WOULD BE UNREGISTERED\na.example\n"))
+            #expect(daemon.requests.allSatisfy { $0.method == "DELETE" && $0.target.hasSuffix("?dryRun=true") })
+            let done = try await program.run(common + ["--yes"])
+            #expect(done.status == 0 && done.output.contains("UNREGISTERED\na.example\n"))
+            #expect(done.error == "warning: no domain is left\n")
+            #expect(daemon.requests.last?.target == "/v1/registrations/shop%7C1")
+            #expect(daemon.requests.last?.text == #"{"reason":"r"}"#)
+        }
+    }
+
+    @Test("Sync goes on until the end, also after Apple wanted to be left alone, and joins what it found")
+    func sync() async throws {
+        let seen = Mutex(0)
+        try await Self.with({ request in
+            guard request.target != "/v1/status" else { return try .json(Samples.status([])) }
+            let number = seen.withLock { seen in
+                seen += 1
+                return seen
+            }
+            let finding = SyncDocument.Finding(
+                partnerInternalMerchantIdentifier: "shop-\(number)",
+                drift: [DriftDocument(kind: "missingDomain", found: nil, expected: "a.example")], mended: nil,
+                remaining: [], failure: nil)
+            return try .json(
+                SyncDocument(
+                    repair: false, compared: 2, findings: [finding],
+                    halted: number == 2 ? FailureDocument(code: "gatewayRateLimited", detail: "d", retryAfter: 1) : nil,
+                    nextCursor: number < 3 ? "c\(number)" : nil))
+        }) { program, daemon in
+            let transcript = try await program.run(["registration", "sync", "--socket", daemon.socketPath])
+            #expect(transcript.status == 0, "\(transcript)")
+            #expect(transcript.error == "compared 6 registrations: 3 differ\n")
+            #expect(transcript.output.contains("shop-3"))
+            let cursors = daemon.requests.filter { $0.method == "POST" }.map {
+                (try? JSONSerialization.jsonObject(with: Data($0.body)) as? [String: Any])?["cursor"] as? String
+            }
+            #expect(cursors == [nil, "c1", "c2"])
+        }
+    }
+
+    @Test("The domain file goes to standard output byte for byte, what to do with it to standard error")
+    func domainFile() async throws {
+        try await Self.with({ request in
+            request.method == "PUT"
+                ? try .json(DomainFileDocument(sha256: "ab", size: 3, storedAt: "2026-11-21T04:53:15Z"))
+                : .text("0\u{1}\r\n", "text/plain")
+        }) { program, daemon in
+            let common = ["--socket", daemon.socketPath, "domain", "file"]
+            let printed = try await program.run(common)
+            #expect(printed.status == 0 && printed.output == "0\u{1}\r\n")
+            #expect(printed.error.contains("/.well-known/apple-developer-merchantid-domain-association"))
+            let file = try program.write("0\u{1}\0", to: "f")
+            #expect(try await program.run(common + ["--set", file]).status == 0)
+            #expect(daemon.requests.last?.body == [0x30, 1, 0])
+            #expect(
+                daemon.requests.map(\.target) == [
+                    "/.well-known/apple-developer-merchantid-domain-association", "/v1/domain-file",
+                ])
+        }
+    }
+
+    @Test("A domain that Apple would refuse is exit status 1, with its findings")
+    func domainCheck() async throws {
+        try await Self.with({ request in
+            let fine = request.text.contains("good")
+            return try .json(
+                DomainCheckDocument(
+                    domainName: "x.example", fine: fine, address: nil,
+                    findings: fine ? [] : [.init(kind: "redirected", detail: "found 301")]))
+        }) { program, daemon in
+            let common = ["--socket", daemon.socketPath, "domain", "check"]
+            #expect(try await program.run(common + ["good.example"]).status == 0)
+            let bad = try await program.run(common + ["bad.example"])
+            #expect(bad.status == 1 && bad.output.contains("redirected  found 301"), "\(bad)")
+            #expect(bad.error == "bad.example is not ready for Apple: redirected\n")
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import AppleGateway
+import Foundation
+import MerchantCore
+import NIOHTTP1
+import Testing
+import Vocabulary
+
+/// One site for each thing that can be wrong with a merchant's domain.
+@Suite struct DomainCheckTests {
+    static let file = Array(String(repeating: "7B227073704964223A22", count: 450).utf8)
+    static let domain = DomainName(ascii: "shop.example.com")!  // in the required form
+
+    let bench: Bench
+
+    init() throws { bench = try Bench.shared.get() }
+
+    private func check(
+        _ address: String?, internal isInternal: Bool = true, timeout: Duration = .seconds(10),
+        domain: DomainName = domain, roots: TrustRoots? = nil
+    ) async throws -> DomainCheckReport {
+        var settings = DomainCheck.Settings()
+        settings.allowsInternalAddresses = isInternal
+        settings.roots = try roots ?? bench.roots()
+        settings.timeout = timeout
+        if let address {
+            let named = try #require(DomainCheck.Address(address))
+            settings.addresses[domain.rawValue] = named
+        }
+        return await DomainCheck(settings: settings).check(domain, expecting: Self.file)
+    }
+
+    private func check(
+        names: [String] = ["shop.example.com"], days: ClosedRange<Int> = -1...90, timeout: Duration = .seconds(10),
+        roots: TrustRoots? = nil, reply: @escaping @Sendable (TestSite.Request) -> TestSite.Reply
+    ) async throws -> DomainCheckReport {
+        let site = try await TestSite(bench, names: names, from: days.lowerBound, until: days.upperBound, reply: reply)
+        let report = try await check("127.0.0.1:\(site.port)", timeout: timeout, roots: roots)
+        await site.stop()
+        return report
+    }
+
+    @Test func `a site that serves the file passes, asked by its name for its path`() async throws {
+        let asked = Guarded<[String]>([])
+        let report = try await check { request in
+            asked.update { $0.append("\(request.head.method) \(request.head.uri) \(request.head.headers["Host"])") }
+            return .answer(200, ["Content-Type": "text/html"], Self.file)
+        }
+        #expect(report.finding == .passed)
+        #expect(report.address == "127.0.0.1")
+        #expect(asked.value.count == 1)
+        #expect(
+            asked.value.first?.hasPrefix(
+                "GET /.well-known/apple-developer-merchantid-domain-association [\"shop.example.com") == true)
+    }
+
+    @Test func `a site on IPv6 is asked at that address`() async throws {
+        let site = try await TestSite(bench, names: ["shop.example.com"], host: "::1") { _ in
+            .answer(200, [:], Self.file)
+        }
+        let report = try await check("[::1]:\(site.port)")
+        await site.stop()
+        #expect(report.finding == .passed)
+        #expect(report.address == "::1")
+    }
+
+    @Test func `other bytes are found, with sizes and digests`() async throws {
+        let shorter = try await check { _ in .answer(200, [:], Array(Self.file.dropLast())) }
+        guard case .wrongContent(let difference) = shorter.finding else {
+            Issue.record("\(shorter.finding)")
+            return
+        }
+        #expect(difference.foundSize == 8999)
+        #expect(difference.expectedSize == 9000)
+        #expect(difference.foundDigest != difference.expectedDigest)
+        let hints: [([UInt8], String)] = [
+            (Self.file + [10], "white space"), ([], "empty"), (Array("<!doctype html>".utf8), "web page"),
+            ([0xEF, 0xBB, 0xBF] + Self.file, "byte order mark"),
+        ]
+        for (bytes, hint) in hints {
+            let report = try await check { _ in .answer(200, [:], bytes) }
+            #expect(report.finding.code == "wrongContent")
+            #expect(report.finding.detail.contains(hint), "\(report.finding.detail)")
+        }
+    }
+
+    @Test func `a redirect is found and not followed`() async throws {
+        let count = Guarded(0)
+        let report = try await check { _ in
+            count.update { $0 += 1 }
+            return .answer(301, ["Location": "https://www.shop.example.com/x"], Self.file)
+        }
+        #expect(report.finding == .redirected(status: 301, location: "https://www.shop.example.com/x"))
+        #expect(count.value == 1)
+    }
+
+    @Test(arguments: [204, 401, 403, 404, 500, 503])
+    func `any status but 200 is found`(status: Int) async throws {
+        let report = try await check { _ in .answer(status, [:], status == 204 ? [] : Self.file) }
+        #expect(report.finding == .wrongStatus(status))
+    }
+
+    @Test func `certificates are judged: expired, early, of another name, of nobody's CA`() async throws {
+        let expired = try await check(days: -90...(-2)) { _ in .answer(200, [:], Self.file) }
+        #expect(expired.finding.code == "certificateExpired")
+        let early = try await check(days: 2...90) { _ in .answer(200, [:], Self.file) }
+        #expect(early.finding.code == "certificateNotYetValid")
+        let other = try await check(names: ["other.example.com"]) { _ in .answer(200, [:], Self.file) }
+        #expect(other.finding == .certificateForOtherName("found other.example.com, expected shop.example.com"))
+        let unknown = try await check(roots: .system) { _ in .answer(200, [:], Self.file) }
+        #expect(unknown.finding.code == "certificateUntrusted")
+        // Apple wants the exact name; a wildcard of the right level is one.
+        let wildcard = try await check(names: ["*.example.com"]) { _ in .answer(200, [:], Self.file) }
+        #expect(wildcard.finding == .passed)
+    }
+
+    @Test func `a server that is silent, gone, endless or no web server is found in time`() async throws {
+        let silent = try await check(timeout: .seconds(1)) { _ in .nothing }
+        #expect(silent.finding == .timedOut(seconds: 1))
+        let site = try await TestSite(bench) { _ in .nothing }
+        await site.stop()
+        let gone = try await check("127.0.0.1:\(site.port)")
+        #expect(gone.finding == .connectionRefused("127.0.0.1"))
+        let endless = try await check { _ in .answer(200, [:], [UInt8](repeating: 65, count: (1 << 20) + 1)) }
+        #expect(endless.finding == .tooLarge(limit: 1 << 20))
+        let cut = try await check { _ in .half(Self.file) }
+        #expect(cut.finding.code == "connectionFailed")
+        let other = try await check { _ in .bytes(Array("220 mail.example.com\r\n\r\n".utf8)) }
+        #expect(other.finding.code == "protocolViolation", "\(other.finding)")
+    }
+
+    @Test func `a name that does not resolve is found`() async throws {
+        let report = try await check(
+            nil, internal: false, domain: try #require(DomainName(ascii: "nowhere.invalid")))
+        #expect(report.finding.code == "nameNotResolved", "\(report.finding)")
+    }
+
+    @Test(arguments: [
+        "127.0.0.1", "127.255.255.254", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
+        "100.64.0.1", "100.127.255.255", "0.0.0.0", "0.1.2.3", "192.0.0.1", "192.0.2.1", "198.18.0.1", "198.19.255.255",
+        "198.51.100.7", "203.0.113.9", "224.0.0.1", "239.1.1.1", "240.0.0.1", "255.255.255.255", "192.88.99.1",
+        "[::]", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[::127.0.0.1]", "[fe80::1]", "[febf::1]",
+        "[fc00::1]", "[fdff::1]", "[fec0::1]", "[ff02::1]", "[2001:db8::1]", "[2001::1]", "[2002:7f00:1::]",
+        "[2002:a00:1::]", "[64:ff9b::7f00:1]", "[64:ff9b::a00:1]", "[64:ff9b:1::1]", "[100::1]", "[3fff::1]",
+        "[5f00::1]",
+        "[4000::1]",
+    ])
+    func `an address that is not public is refused without being asked`(address: String) async throws {
+        let report = try await check(address, internal: false)
+        guard case .addressRefused(_, let kind) = report.finding else {
+            Issue.record("\(report.finding)")
+            return
+        }
+        #expect(!kind.isEmpty)
+        #expect(report.address == nil)
+    }
+
+    @Test(arguments: [
+        "1.1.1.1", "9.255.255.255", "11.0.0.1", "100.63.255.255", "100.128.0.1", "126.255.255.255", "128.0.0.1",
+        "169.253.255.255", "169.255.0.1", "172.15.255.255", "172.32.0.1", "192.0.1.1", "192.167.255.255", "192.169.0.1",
+        "198.17.255.255", "198.20.0.1", "223.255.255.255", "17.171.78.7", "2606:4700::1", "2a00:1450::1",
+        "2001:200::1", "::ffff:17.171.78.7", "64:ff9b::11ab:4e07", "2002:11ab:4e07::1",
+    ])
+    func `an address next to a refused range is public`(address: String) throws {
+        #expect(PublicAddress.objection(toLiteral: address) == nil)
+        #expect(PublicAddress.objection(toLiteral: "no address") == "no IP address")
+    }
+
+    @Test(arguments: ["localhost", "shop.example.com:443", "1.2.3", "1.2.3.4/x", "", "1.2.3.4:x"])
+    func `what is no address is none`(text: String) { #expect(DomainCheck.Address(text) == nil) }
+}

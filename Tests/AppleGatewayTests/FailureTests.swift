@@ -1,0 +1,250 @@
+import AppleGateway
+import Foundation
+import MerchantCore
+import MerchantTestSupport
+import SandboxKit
+import Testing
+import Vocabulary
+
+/// Every way in which the gateway fails, and what the client makes of it.
+@Suite struct FailureTests {
+    let bench: Bench
+    let partner: PartnerInternalMerchantIdentifier
+
+    init() throws {
+        bench = try Bench.shared.get()
+        partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
+    }
+
+    struct Expected: Sendable {
+        let fault: GatewayFault.Kind
+        let register: GatewayError.Kind?
+        let details: GatewayError.Kind?
+    }
+
+    static let table: [Expected] = [
+        .init(fault: .status401, register: .unauthorized, details: .unauthorized),
+        .init(fault: .status417, register: .platformNotRegistered, details: .platformNotRegistered),
+        .init(fault: .status429, register: .rateLimited, details: .rateLimited),
+        .init(fault: .status500, register: .failedAtApple, details: .failedAtApple),
+        .init(fault: .status500AfterActing, register: .failedAtApple, details: .failedAtApple),
+        .init(fault: .malformed, register: .unexpectedAnswer, details: .unexpectedAnswer),
+        // For what changes something an empty answer is the right one.
+        .init(fault: .empty, register: nil, details: .unexpectedAnswer),
+        .init(fault: .large, register: .unexpectedAnswer, details: .unexpectedAnswer),
+        .init(fault: .redirect, register: .unexpectedAnswer, details: .unexpectedAnswer),
+        .init(fault: .reset, register: .answerLost, details: .answerLost),
+        .init(fault: .resetAfterActing, register: .answerLost, details: .answerLost),
+        .init(fault: .answerLost, register: .answerLost, details: .answerLost),
+        .init(fault: .hang, register: .answerLost, details: .answerLost),
+        .init(fault: .slow, register: .answerLost, details: .answerLost),
+    ]
+
+    @Test func `every fault of the sandbox has its row here`() {
+        #expect(Set(Self.table.map(\.fault)) == Set(GatewayFault.Kind.allCases))
+    }
+
+    @Test(arguments: table.indices)
+    func `a fault is told by its kind, and never as done or undone when it is not known`(row: Int) async throws {
+        let expected = Self.table[row]
+        let faults = [GatewayFault(expected.fault)]
+        try await withSandbox(bench, faults: faults) { sandbox in
+            let gateway = try bench.gateway(sandbox.url, bench.files("good"), answerTimeout: .seconds(1))
+            try await withGateway(gateway) { gateway in
+                let request = try GatewayRegistration.sample(partner.rawValue)
+                let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
+                #expect(found?.kind == expected.register, "\(String(describing: found))")
+                let acted = !sandbox.book.merchants.isEmpty
+                // Where it acted, the client must not say that it surely did not.
+                if acted, let found { #expect(found.mayHaveActed, "\(found)") }
+                if found == nil { #expect(acted) }
+                let looked = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
+                #expect(looked?.kind == expected.details, "\(String(describing: looked))")
+                #expect(looked?.mayHaveActed != true)
+                // What went wrong once does not stay.
+                sandbox.faults.replace([])
+                try await gateway.register(request)
+                #expect(try await gateway.details(of: partner) != nil)
+            }
+        }
+    }
+
+    @Test func `an answer that is only slow is waited for`() async throws {
+        try await withSandbox(bench, faults: [GatewayFault(.slow)], slowness: .milliseconds(200)) { sandbox in
+            try await withGateway(bench.gateway(sandbox.url, bench.files("good"))) { gateway in
+                try await gateway.register(.sample(partner.rawValue))
+            }
+        }
+    }
+
+    @Test func `registering and details are asked again, unregistering only where it surely did nothing`() async throws
+    {
+        try await withSandbox(bench) { sandbox in
+            let waits = Guarded<[Duration]>([])
+            let gateway = try bench.gateway(sandbox.url, bench.files("good"), attempts: 3, waits: waits)
+            try await withGateway(gateway) { gateway in
+                sandbox.faults.replace([GatewayFault(.answerLost, remaining: 2)])
+                try await gateway.register(.sample(partner.rawValue, ["a.example.com", "b.example.com"]))
+                #expect(sandbox.tally.calls(.registerMerchant) == 3)
+                sandbox.faults.replace([GatewayFault(.status500, remaining: 2)])
+                #expect(try await gateway.details(of: partner)?.domainNames.count == 2)
+                #expect(sandbox.tally.calls(.getDetails) == 3)
+                #expect(waits.value.count == 4)
+                #expect(waits.value.allSatisfy { $0 >= .milliseconds(250) && $0 <= .seconds(1) }, "\(waits.value)")
+
+                sandbox.faults.replace([GatewayFault(.answerLost, remaining: 1)])
+                let name = try DomainName.sample("a.example.com")
+                let lost = await failure { () throws(GatewayError) in
+                    try await gateway.unregister(partner, domainNames: [name], reason: "moved")
+                }
+                #expect(lost?.kind == .answerLost)
+                #expect(lost?.mayHaveActed == true)
+                #expect(sandbox.tally.calls(.unregisterMerchant) == 1)
+                sandbox.faults.replace([GatewayFault(.status429, remaining: 1)])
+                let other = try DomainName.sample("b.example.com")
+                try await gateway.unregister(partner, domainNames: [other], reason: "moved")
+                #expect(sandbox.tally.calls(.unregisterMerchant) == 3)
+            }
+        }
+    }
+
+    @Test func `a fault that stays ends after three tries with its own error`() async throws {
+        try await withSandbox(bench, faults: [GatewayFault(.status500)]) { sandbox in
+            let gateway = try bench.gateway(sandbox.url, bench.files("good"), attempts: 3, waits: Guarded([]))
+            try await withGateway(gateway) { gateway in
+                let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
+                #expect(found?.kind == .failedAtApple)
+                #expect(sandbox.tally.calls(.getDetails) == 3)
+            }
+        }
+    }
+
+    @Test func `a pause that Apple asks for holds for every caller, and a long one is told instead of waited for`()
+        async throws
+    {
+        let asked = Guarded("7")
+        let calls = Guarded(0)
+        try await withSite(bench) { _ in
+            calls.update { number in
+                number += 1
+                return number
+            } == 1
+                ? .answer(429, ["Retry-After": asked.value], Array(#"{"statusCode":429}"#.utf8)) : .answer(200, [:], [])
+        } _: { site in
+            let clock = HandMovedClock(.now)
+            let waits = Guarded<[Duration]>([])
+            let gateway = try bench.gateway(
+                "https://localhost:\(site.port)", bench.files("good"), attempts: 2, clock: clock, waits: waits)
+            try await withGateway(gateway) { gateway in
+                try await gateway.register(.sample())
+                #expect(waits.value.count == 1)
+                #expect(waits.value.allSatisfy { $0 >= .seconds(7) && $0 < .seconds(8) }, "\(waits.value)")
+
+                (asked.value, calls.value) = ("3600", 0)
+                let request = try GatewayRegistration.sample()
+                let limited = await failure { () throws(GatewayError) in try await gateway.register(request) }
+                #expect(limited?.kind == .rateLimited)
+                #expect(limited?.retryAfter == 3600)
+                #expect(limited?.mayHaveActed == false)
+                // The next caller does not even ask.
+                let next = await failure { () throws(GatewayError) in try await gateway.register(request) }
+                #expect(next?.kind == .rateLimited)
+                #expect(calls.value == 1)
+                clock.advance(by: .seconds(3600))
+                try await gateway.register(request)
+            }
+        }
+    }
+
+    @Test func `ten failures in a row open the circuit, health says so, and one trial closes it`() async throws {
+        try await withSandbox(bench, faults: [GatewayFault(.status500)]) { sandbox in
+            let clock = HandMovedClock(.now)
+            let gateway = try bench.gateway(sandbox.url, bench.files("good"), clock: clock)
+            try await withGateway(gateway) { gateway in
+                func ask() async -> GatewayError.Kind? {
+                    await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }?.kind
+                }
+                for _ in 0..<10 { #expect(await ask() == .failedAtApple) }
+                guard case .circuitOpen(let until, let last) = gateway.health else {
+                    Issue.record("\(gateway.health)")
+                    return
+                }
+                #expect(until == clock.now.adding(.seconds(30)))
+                #expect(last.contains("failedAtApple"))
+                let refused = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
+                #expect(refused?.kind == .circuitOpen)
+                #expect(refused?.retryAfter == 30)
+                #expect(sandbox.tally.calls(.getDetails) == 10)
+                // The trial fails: twice as long.
+                clock.advance(by: .seconds(30))
+                #expect(await ask() == .failedAtApple)
+                #expect(await ask() == .circuitOpen)
+                #expect(sandbox.tally.calls(.getDetails) == 11)
+                clock.advance(by: .seconds(59))
+                #expect(await ask() == .circuitOpen)
+                clock.advance(by: .seconds(1))
+                sandbox.faults.replace([])
+                #expect(await ask() == nil)
+                #expect(gateway.health == .available)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"statusMessage": "m", "statusCode": "400"}"#, "'m'"), (#"{"errorMessage": "m", "statusCode": 400}"#, "'m'"),
+        (#"{"errorMessage": "m", "statusCode": 401, "subStatusCode": 3}"#, "statusCode 401"), ("", "status 400"),
+        ("<html>Bad Request</html>", "status 400"), ("[1]", "status 400"),
+    ])
+    func `each shape of an error's body is read`(body: String, words: String) async throws {
+        try await withSite(bench) { _ in
+            .answer(400, [:], Array(body.utf8))
+        } _: { site in
+            let url = "https://localhost:\(site.port)"
+            try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
+                let request = try GatewayRegistration.sample()
+                let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
+                #expect(found?.kind == .refused)
+                #expect(found?.detail.contains(words) == true, "\(String(describing: found))")
+                #expect(try await gateway.details(of: partner) == nil)
+            }
+        }
+    }
+
+    @Test func `a proxy's complaint about certificates is no unknown merchant`() async throws {
+        let page = "<html><h1>400 Bad Request</h1>No required SSL certificate was sent</html>"
+        try await withSite(bench) { _ in
+            .answer(400, [:], Array(page.utf8))
+        } _: { site in
+            let url = "https://localhost:\(site.port)"
+            try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
+                let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
+                #expect(found?.kind == .unauthorized)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"{"domainNames": "shop.example.com", "encryptTo": "AB", "partnerMerchantName": "n"}"#,
+        #"{"encryptTo": "AB", "partnerMerchantName": "n"}"#, "[]", "<html></html>",
+        #"{"domainNames": [], "encryptTo": "A", "partnerMerchantName": "", "partnerInternalMerchantIdentifier": "other"}"#,
+    ])
+    func `details that are none are refused`(body: String) async throws {
+        try await withSite(bench) { _ in
+            .answer(200, [:], Array(body.utf8))
+        } _: { site in
+            let url = "https://localhost:\(site.port)"
+            try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
+                let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
+                #expect(found?.kind == .unexpectedAnswer, "\(String(describing: found))")
+                #expect(found?.status == 200)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "http://localhost", "localhost", "https://", "https://user@localhost", "https://localhost?x", "https://a b", "",
+    ])
+    func `a URL that is no gateway's is refused`(text: String) {
+        #expect(throws: TransportSetupError.self) { try GatewayEndpoint(text) }
+    }
+}

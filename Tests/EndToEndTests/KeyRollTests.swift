@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+/// A roll with the real programs and the sandbox's tokens, killed between any two steps.
+@Suite struct KeyRollTests {
+    static let merchant = "merchant.com.example.rolled"
+
+    let installation: Installation
+    let config: String
+
+    init() throws {
+        installation = try Installation()
+        try installation.apple("init")
+        config = try installation.write(
+            """
+            environment: sandbox
+            trust:
+              token-roots: [\(installation.path("apple/root.pem"))]
+            roll:
+              quiet-period: 2s
+            """, "merchantkeyd.yaml")
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)
+    }
+
+    func kill() throws {
+        installation.stop(SIGKILL)
+        try installation.start(config: config)
+    }
+
+    func decrypt(_ certificate: String) throws -> Installation.Outcome {
+        let token = installation.path("token-\(UUID().uuidString).json")
+        try installation.apple(
+            "mint-token", "--certificate", installation.path("\(certificate).cer"), "--out", token)
+        return try installation.ctl("token", "decrypt", token, "--merchant", Self.merchant, "--raw")
+    }
+
+    func decryptsBoth(_ when: String) throws {
+        for name in ["first", "second"] {
+            let outcome = try decrypt(name)
+            #expect(outcome.status == 0, "\(name), \(when): \(outcome.error)")
+        }
+    }
+
+    /// The merchant's newest roll.
+    func roll() throws -> [String: Any] {
+        let list = try installation.ctlJSON("roll", "status", Self.merchant)
+        return try #require((list["items"] as? [[String: Any]])?.first)
+    }
+
+    /// Observed uses are stored every few seconds; there is no clock of ours to move.
+    func wait(until state: String) throws {
+        for _ in 0..<150 {
+            if try roll()["state"] as? String == state { return }
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        Issue.record("the roll is not \(state): \(try roll())")
+    }
+
+    @Test func `two commands roll a merchant without one failure, though the daemon is killed between any two steps`()
+        throws
+    {
+        let first = try installation.certifiedKey(Self.merchant, "first")
+        #expect(try installation.ctl("key", "promote", first).status == 0)
+        // Certificates are told apart by the second they begin in.
+        Thread.sleep(forTimeInterval: 1.1)
+        try kill()
+
+        let started = try installation.ctlJSON("roll", "start", Self.merchant, "--csr", installation.path("second.csr"))
+        let second = try #require(started["to"] as? String)
+        #expect(started["state"] as? String == "started" && started["from"] as? String == first)
+        try kill()
+        #expect(try roll()["state"] as? String == "started")
+        let again = try installation.ctlJSON("roll", "start", Self.merchant)
+        #expect(again["rollId"] as? String == started["rollId"] as? String)
+
+        try installation.apple(
+            "issue", "--csr", installation.path("second.csr"), "--merchant", Self.merchant, "--out",
+            installation.path("second.cer"))
+        #expect(try installation.ctl("certificate", "upload", installation.path("second.cer")).status == 0)
+        try kill()
+        #expect(try roll()["state"] as? String == "certificateStored")
+        try decryptsBoth("before the switch")
+        try wait(until: "promoted")
+        try kill()
+        let use = try installation.ctlJSON("key", "show", second)["use"] as? [String: Any]
+        #expect((use?["proven"] as? [String: Any])?["count"] as? Int == 1, "\(String(describing: use))")
+
+        try decryptsBoth("after the switch")
+        let early = try installation.ctl("roll", "finish", Self.merchant, "--yes")
+        #expect(early.status == 1 && early.error.contains("quiet at"), "\(early.error)")
+        try wait(until: "quiet")
+        try kill()
+        let finished = try installation.ctl("roll", "finish", Self.merchant, "--yes")
+        #expect(finished.status == 0, "\(finished.error)")
+        try kill()
+        #expect(try roll()["state"] as? String == "finished")
+        #expect(try decrypt("second").status == 0)
+        #expect(try decrypt("first").error.contains("revoked"))
+        let keys = try installation.ctl("key", "list", Self.merchant).output
+        #expect(keys.contains("pending"), "the pair to roll to next: \(keys)")
+    }
+
+    @Test func `every merchant whose certificate ends soon is rolled at once, and a second run begins no second roll`()
+        throws
+    {
+        let names = (0..<12).map { "merchant.com.example.many\($0)" }
+        let csv = try installation.write(
+            "merchantIdentifier,targetActiveKeyPairs\n" + names.map { "\($0),1\n" }.joined(), "many.csv")
+        let (out, certificates) = (installation.path("many-csr"), installation.path("many-cer"))
+        try FileManager.default.createDirectory(atPath: certificates, withIntermediateDirectories: false)
+        #expect(
+            try installation.ctl("merchant", "import", csv, "--generate-keys", "--csr-directory", out).status == 0)
+        for file in try FileManager.default.contentsOfDirectory(atPath: out) {
+            let merchant = String(try #require(file.split(separator: "-").first))
+            try installation.apple(
+                "issue", "--csr", "\(out)/\(file)", "--merchant", merchant, "--out", "\(certificates)/\(file).cer")
+        }
+        #expect(try installation.ctl("certificate", "upload", certificates).status == 0)
+        for name in names {
+            let key = try #require((try installation.ctlJSON("key", "list", name)["items"] as? [[String: Any]])?.first)
+            let hash = try #require(key["publicKeyHash"] as? String)
+            #expect(try installation.ctl("key", "promote", hash).status == 0)
+        }
+        func start(within length: String) throws -> [String: Any] {
+            try installation.ctlJSON(
+                "roll", "start", "--ending-within", length, "--report", installation.path("rolls.jsonl"))
+        }
+        func openRolls() throws -> Int {
+            try #require(try installation.ctlJSON("roll", "status")["items"] as? [Any]).count
+        }
+        #expect(try start(within: "1d")["done"] as? Int == 0)
+        #expect(try openRolls() == 0)
+        #expect(try start(within: "900d")["done"] as? Int == 12)
+        #expect(try openRolls() == 12)
+        // The time of a roll is told in whole seconds.
+        Thread.sleep(forTimeInterval: 1.1)
+        #expect(try start(within: "900d")["unchanged"] as? Int == 12)
+        #expect(try openRolls() == 12)
+    }
+
+    @Test func `onboarding makes as many CSRs as the target says, and repeating it makes none`() throws {
+        let directory = installation.path("csrs")
+        for _ in 0..<2 {
+            let added = try installation.ctl(
+                "merchant", "add", "merchant.com.example.three", "--target", "3", "--csr-directory", directory)
+            #expect(added.status == 0, "\(added.error)")
+            let files = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(files.count == 3)
+            for file in files {
+                let checked = try Installation.run(
+                    ["openssl", "req", "-in", "\(directory)/\(file)", "-noout", "-verify"])
+                #expect(checked.status == 0, "\(checked.error)")
+            }
+        }
+    }
+}

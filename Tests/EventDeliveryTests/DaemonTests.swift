@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+/// The real daemon with a webhook in its settings.
+@Suite("The daemon's webhooks", .enabled(if: Receiver.isAvailable, "needs Python"))
+struct DaemonTests {
+    private static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
+
+    let receiver: Receiver
+
+    init() throws { receiver = try Receiver() }
+
+    private func settings(_ url: String, _ more: String = "") throws {
+        try receiver.write(
+            """
+            events:
+              webhooks:
+                - url: \(url)
+                  name: ops
+                  secret-file: \(receiver.path("secret"))
+                  trust-roots: [\(receiver.path("root.pem"))]
+            \(more)
+            """, "settings.yaml")
+    }
+
+    private func start() throws -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: "\(Self.programs)/merchantkeyd")
+        process.arguments = ["--state-directory", receiver.path("state"), "--config", receiver.path("settings.yaml")]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        for _ in 0..<200 {
+            if (try? ctl("status")) != nil { return process }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        Issue.record("the daemon did not start")
+        return process
+    }
+
+    @discardableResult
+    private func ctl(_ arguments: String...) throws -> String {
+        try Receiver.run(
+            ["\(Self.programs)/merchantkeyctl", "--socket", receiver.path("state/admin.sock")] + arguments)
+    }
+
+    private func until(_ what: String, _ condition: () throws -> Bool) throws {
+        for _ in 0..<400 {
+            if try condition() { return }
+            Thread.sleep(forTimeInterval: 0.025)
+        }
+        Issue.record("\(what) did not happen")
+    }
+
+    @Test(
+        "killed between a delivery and its note, the daemon delivers again and loses nothing; receivers tell by the id")
+    func killed() throws {
+        try settings("https://localhost:\(receiver.port)/", "      allow-internal-addresses: true")
+        var daemon = try start()
+        try ctl("merchant", "add", "merchant.com.example.shop")
+        var keys: [String] = []
+        for _ in 0..<3 {
+            let output = try ctl("key", "generate", "merchant.com.example.shop")
+            keys.append(try #require(output.firstMatch(of: /publicKeyHash +([^ \n]+)/)).1.description)
+        }
+        try receiver.mode("slow")
+        for key in keys { try ctl("key", "revoke", "--reason", "tried out", "--yes", "--", key) }
+        try until("the first delivery") { receiver.got.count == 1 }
+        // The receiver has it, and answers in more than a second.
+        kill(daemon.processIdentifier, SIGKILL)
+        daemon.waitUntilExit()
+        try receiver.mode("ok")
+        daemon = try start()
+        try until("delivery") { Set(receiver.got.map(\.sequence)).count == 3 }
+        let begin = ContinuousClock.now
+        daemon.terminate()
+        daemon.waitUntilExit()
+        #expect(daemon.terminationStatus == 0 && ContinuousClock.now - begin < .seconds(10))
+        let got = receiver.got
+        #expect(got.map(\.sequence) == [1, 1, 2, 3] && got.allSatisfy(\.isValid))
+        #expect(got[0].id == got[1].id && Set(got.map(\.id)).count == 3)
+    }
+
+    @Test("a webhook that is not https, is inside, or has a bad secret stops the start, saying which and why")
+    func refused() throws {
+        for (url, more, says) in [
+            ("http://ops.example.com/hidden", "", "'events.webhooks.0.url' is a URL with 'http', expected https"),
+            (
+                "https://127.0.0.1/hidden", "",
+                "the webhook 'ops' ('events.webhooks.0') is at the internal address 127.0.0.1"
+            ),
+            (
+                "https://ops.example.com/hidden", "      kinds: [keyrevoked]",
+                "'events.webhooks.0.kinds' has 'keyrevoked'"
+            ),
+            ("https://ops.example.com/hidden", "      kind: [keyRevoked]", "unknown setting 'events.webhooks.0.kind'"),
+            (
+                "https://ops.example.com/hidden",
+                "    - {url: 'https://b.example.com', name: ops, secret-file: \(receiver.path("secret"))}",
+                "two entries named 'ops'"
+            ),
+            (
+                "https://ops.example.com/hidden", "  retention-days: 0",
+                "'events.retention-days' is '0', expected 1 to 3650"
+            ),
+        ] {
+            try settings(url, more)
+            let process = Process()
+            process.executableURL = URL(filePath: "\(Self.programs)/merchantkeyd")
+            process.arguments = [
+                "--state-directory", receiver.path("state"), "--config", receiver.path("settings.yaml"),
+            ]
+            let error = Pipe()
+            process.standardError = error
+            try process.run()
+            let text = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 1 && text.contains(says), "\(text)")
+            #expect(!text.contains("hidden"))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+/// The webhook receiver of `Scripts/receiver.py`: a process of its own, over TLS on loopback, gone when the value goes.
+final class Receiver: @unchecked Sendable {
+    // Proof for @unchecked Sendable: each test uses its receiver from one task, one step after the other.
+    struct Got: Sendable {
+        let mode: String
+        let isValid: Bool
+        let signature: String
+        let path: String
+        let host: String
+        let mediaType: String
+        let sequence: Int
+        let id: String
+        let merchant: String?
+        let kind: String
+    }
+
+    static let secret = "a secret of 16 bytes or more"
+    static let isAvailable = (try? run(["python3", "-c", "import ssl"])) != nil
+
+    let directory: String
+    private var process: Process?
+    private(set) var port = 0
+
+    init() throws {
+        directory = "/tmp/mkd-hook-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        try write(Self.secret + "\n", "secret")
+        try mode("ok")
+        // One certificate for the name and the address; its own root.
+        try Self.run([
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
+            path("key.pem"), "-out", path("root.pem"),
+        ])
+        try write(
+            String(contentsOfFile: path("key.pem"), encoding: .utf8)
+                + String(contentsOfFile: path("root.pem"), encoding: .utf8), "tls.pem")
+        try start()
+    }
+
+    deinit {
+        stop()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+    func write(_ text: String, _ name: String) throws {
+        let draft = path(name) + ".draft"
+        _ = FileManager.default.createFile(
+            atPath: draft, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        guard rename(draft, path(name)) == 0 else { throw POSIXError(.EIO) }
+    }
+
+    /// How it answers from now on.
+    func mode(_ mode: String) throws { try write(mode, "mode") }
+
+    var rootPEM: [UInt8] { get throws { Array(try Data(contentsOf: URL(filePath: path("root.pem")))) } }
+
+    /// The same port again, once it had one.
+    func start() throws {
+        let script = try #require(
+            Bundle.module.url(forResource: "receiver", withExtension: "py", subdirectory: "Scripts"))
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", script.path, directory, "\(port)"]
+        try? FileManager.default.removeItem(atPath: path("port"))
+        try process.run()
+        self.process = process
+        for _ in 0..<400 {
+            if let text = try? String(contentsOfFile: path("port"), encoding: .utf8), let port = Int(text) {
+                self.port = port
+                return
+            }
+            // Another process's start: there is no clock of ours to move.
+            Thread.sleep(forTimeInterval: 0.025)
+        }
+        Issue.record("the receiver did not start")
+    }
+
+    func stop() {
+        guard let process else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        self.process = nil
+    }
+
+    /// Everything that came, in the order it came.
+    var got: [Got] {
+        let text = (try? String(contentsOfFile: path("got.jsonl"), encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            guard let note = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                let event = note["event"] as? [String: Any]
+            else { return nil }
+            return Got(
+                mode: note["mode"] as? String ?? "", isValid: note["valid"] as? Bool ?? false,
+                signature: note["signature"] as? String ?? "", path: note["path"] as? String ?? "",
+                host: note["host"] as? String ?? "", mediaType: note["type"] as? String ?? "",
+                sequence: event["sequence"] as? Int ?? 0, id: event["id"] as? String ?? "",
+                merchant: event["merchantIdentifier"] as? String, kind: event["kind"] as? String ?? "")
+        }
+    }
+
+    @discardableResult
+    static func run(_ command: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw POSIXError(.ECHILD) }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,118 @@
+import MerchantCore
+import Testing
+import Vocabulary
+
+@Suite struct RegistrationDriftTests {
+    static let encryptTo = MerchantIdentifier("merchant.com.example")!
+    /// printf merchant.com.example | sha256sum
+    static let hash = "224D417877B0EBD0C882C2D68E557A781092803CC75887CC11D2D954D77EAC59"
+
+    static func names(_ texts: String...) -> Set<DomainName> { Set(texts.compactMap { DomainName(ascii: $0) }) }
+
+    let desired = DesiredRegistration(
+        partnerMerchantName: "Shop", domainNames: names("a.example", "b.example"), encryptTo: encryptTo,
+        merchantUrl: nil)
+
+    func known(_ domains: Set<String>, name: String = "Shop", hash: String = hash) -> KnownRegistration {
+        KnownRegistration(
+            details: .init(partnerMerchantName: name, encryptToHash: hash, domainNames: domains),
+            learnedAt: Timestamp(millisecondsSince1970: 0))
+    }
+
+    @Test func `the same record is no drift, in either case of the hash`() {
+        #expect(RegistrationDrift.between(desired, known(["a.example", "b.example"])).isEmpty)
+        #expect(
+            RegistrationDrift.between(desired, known(["a.example", "b.example"], hash: Self.hash.lowercased()))
+                .isEmpty)
+    }
+
+    @Test func `each difference is named with both sides`() throws {
+        let found = RegistrationDrift.between(desired, known(["b.example", "x.example"], name: "Other", hash: "AB"))
+        #expect(
+            found == [
+                .missingDomain(try #require(DomainName(ascii: "a.example"))), .extraDomain("x.example"),
+                .otherName(found: "Other", expected: "Shop"), .otherEncryptTo(found: "AB", expected: Self.hash),
+            ])
+        #expect(RegistrationDrift.between(desired, known([])).count == 2)
+    }
+
+    @Test func `a registration that Apple does not know is gone, unless nothing is wanted`() {
+        let absent = KnownRegistration(details: nil, learnedAt: Timestamp(millisecondsSince1970: 0))
+        var nothing = desired
+        nothing.domainNames = []
+        #expect(RegistrationDrift.between(desired, absent) == [.gone])
+        #expect(RegistrationDrift.between(nothing, absent).isEmpty)
+        #expect(
+            RegistrationDrift.between(nothing, known(["x.example"], name: "Other")) == [.extraDomain("x.example")])
+    }
+
+    @Test func `Apple's spelling of a name is compared as a name`() throws {
+        let details = try KnownRegistration.Details(
+            GatewayDetails(
+                partnerInternalMerchantIdentifier: "p", partnerMerchantName: "Shop",
+                domainNames: ["A.Example", "bücher.example", "not a name"], encryptTo: Self.hash))
+        #expect(details.domainNames == ["a.example", "xn--bcher-kva.example", "not a name"])
+    }
+
+    @Test func `an answer that can't be meant is refused`() {
+        for (name, domains) in [
+            (String(repeating: "x", count: 5000), ["a.example"]), ("Shop", [""]),
+            ("Shop", [String(repeating: "x", count: 1025)]), ("Shop", [String](repeating: "a.example", count: 10_001)),
+        ] {
+            let error = #expect(throws: MerchantError.self) {
+                try KnownRegistration.Details(
+                    GatewayDetails(
+                        partnerInternalMerchantIdentifier: "p", partnerMerchantName: name, domainNames: domains,
+                        encryptTo: Self.hash))
+            }
+            #expect(error?.code == .gatewayFailed)
+        }
+    }
+}
+
+@Suite struct RegistrationCallTests {
+    private func register(_ domains: String..., name: String = "Shop") -> RegistrationCall.Content {
+        .register(
+            DesiredRegistration(
+                partnerMerchantName: name, domainNames: Set(domains.compactMap { DomainName(ascii: $0) }),
+                encryptTo: RegistrationDriftTests.encryptTo, merchantUrl: nil), merchant: nil)
+    }
+
+    private func unregister(_ domains: String...) -> RegistrationCall.Content {
+        .unregister(Set(domains.compactMap { DomainName(ascii: $0) }), reason: "closed")
+    }
+
+    private func details(_ domains: Set<String>, name: String = "Shop") -> KnownRegistration.Details {
+        .init(partnerMerchantName: name, encryptToHash: RegistrationDriftTests.hash, domainNames: domains)
+    }
+
+    @Test func `Apple's record shows whether a call was done`() {
+        #expect(register("a.example").isDone(in: details(["a.example", "b.example"])))
+        #expect(!register("a.example").isDone(in: details(["b.example"])))
+        #expect(!register("a.example").isDone(in: details(["a.example"], name: "Other")))
+        #expect(!register("a.example").isDone(in: nil))
+        #expect(unregister("a.example").isDone(in: nil))
+        #expect(unregister("a.example").isDone(in: details(["b.example"])))
+        #expect(!unregister("a.example", "b.example").isDone(in: details(["b.example"])))
+    }
+
+    @Test func `a call covers another only where nothing is left of it`() {
+        #expect(register("a.example", "b.example").covers(register("a.example")))
+        #expect(!register("a.example").covers(register("a.example", "b.example")))
+        #expect(!register("a.example", name: "Other").covers(register("a.example")))
+        #expect(unregister("a.example", "b.example").covers(unregister("a.example")))
+        #expect(!unregister("a.example").covers(register("a.example")))
+        #expect(!register("a.example").covers(unregister("a.example")))
+    }
+
+    @Test func `what Apple has after its yes is told only where Apple documents it`() {
+        let now = Timestamp(millisecondsSince1970: 7)
+        let before = KnownRegistration(details: details(["a.example"]), learnedAt: Timestamp(millisecondsSince1970: 1))
+        let added = register("b.example").applied(to: before, at: now)
+        #expect(added?.details?.domainNames == ["a.example", "b.example"] && added?.learnedAt == now)
+        #expect(register("b.example", name: "Other").applied(to: before, at: now) == nil)
+        #expect(register("b.example").applied(to: nil, at: now)?.details?.domainNames == ["b.example"])
+        #expect(unregister("a.example").applied(to: before, at: now)?.details == .some(nil))
+        #expect(unregister("a.example").applied(to: nil, at: now) == nil)
+    }
+}

@@ -1,0 +1,169 @@
+import MerchantCore
+import Testing
+import Vocabulary
+
+/// Where a roll stands, for every pair of states its two key pairs can be in.
+@Suite struct RollLifecycleTests {
+    static let now = Timestamp(millisecondsSince1970: 1_800_000_000_000)
+    static let day = Duration.seconds(86_400)
+    static let merchant = MerchantIdentifier("merchant.com.example")!
+    static let old = PublicKeyHash(of: [1])
+    static let new = PublicKeyHash(of: [2])
+
+    static func keyPair(_ hash: PublicKeyHash, _ state: KeyState, daysAgo: Int = 20, exported: Bool = false) -> KeyPair
+    {
+        KeyPair(
+            publicKeyHash: hash, merchantIdentifier: merchant, algorithm: .ecV1, purpose: .paymentProcessing,
+            origin: .generated, state: state, createdAt: now.adding(day * -100),
+            stateSince: now.adding(day * -daysAgo), exportedAt: exported ? now.adding(day * -50) : nil)
+    }
+
+    static func seen(daysAgo: Int, first: Int? = nil) -> ObservedUse {
+        ObservedUse(count: 2, first: now.adding(day * -(first ?? daysAgo)), last: now.adding(day * -daysAgo))
+    }
+
+    static let roll = Roll(
+        number: 7, merchantIdentifier: merchant, algorithm: .ecV1, from: old, to: new,
+        startedAt: now.adding(day * -30))
+
+    static func standing(
+        from: KeyPair? = keyPair(old, .retiring), fromUse: KeyUse? = nil, to: KeyPair = keyPair(new, .current),
+        toUse: KeyUse? = nil, finishes: Bool = false
+    ) -> RollStanding {
+        var policy = RollPolicy()
+        policy.finishesWhenQuiet = finishes
+        return RollLifecycle.standing(
+            of: roll, from: from, fromUse: fromUse, to: to, toUse: toUse, policy: policy, at: now)
+    }
+
+    @Test(arguments: KeyState.allCases, KeyState.allCases.map { Optional($0) } + [nil])
+    func `a roll ends exactly when its new key is gone, or is current with no old one in use`(
+        to: KeyState, from: KeyState?
+    ) {
+        let oldIsInUse = from == .pending || from == .standby || from == .current || from == .retiring
+        let expected: Roll.Outcome? =
+            to == .revoked || to == .destroyed ? .abandoned : to == .current && !oldIsInUse ? .finished : nil
+        #expect(RollLifecycle.ending(from: from, to: to) == expected)
+    }
+
+    @Test func `each step says who has to act`() {
+        let proven = KeyUse(proven: Self.seen(daysAgo: 9))
+        #expect(Self.standing(to: Self.keyPair(Self.new, .pending)).waitingFor == .merchant)
+        let stored = Self.standing(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .standby))
+        #expect(stored.state == .certificateStored && stored.waitingFor == .admin)
+        let undone = Self.standing(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .retiring))
+        #expect(undone.state == .certificateStored)
+        let unproven = Self.standing()
+        #expect(unproven.state == .promoted && unproven.waitingFor == .apple && unproven.quietAt == nil)
+        let busy = Self.standing(fromUse: KeyUse(askedFor: Self.seen(daysAgo: 6)), toUse: proven)
+        #expect(busy.state == .promoted && busy.waitingFor == .time)
+        #expect(busy.quietAt == Self.now.adding(Self.day))
+        let quiet = Self.standing(fromUse: KeyUse(askedFor: Self.seen(daysAgo: 7)), toUse: proven)
+        #expect(quiet.state == .quiet && quiet.waitingFor == .admin && quiet.since == Self.now)
+        #expect(Self.standing(toUse: proven, finishes: true).waitingFor == .time)
+        var ended = Self.roll
+        ended.outcome = .finished
+        ended.endedAt = Self.now
+        let finished = RollLifecycle.standing(
+            of: ended, from: nil, fromUse: nil, to: Self.keyPair(Self.new, .current), toUse: nil, policy: RollPolicy(),
+            at: Self.now)
+        #expect(finished.state == .finished && finished.waitingFor == .nobody && finished.next == nil)
+    }
+
+    @Test func `a roll of an exported key never becomes quiet by itself`() {
+        let standing = Self.standing(
+            from: Self.keyPair(Self.old, .retiring, exported: true), toUse: KeyUse(proven: Self.seen(daysAgo: 15)))
+        #expect(standing.state == .promoted && standing.waitingFor == .admin && standing.quietAt == nil)
+        #expect(standing.next?.contains("exported") == true)
+    }
+
+    @Test func `neither a silent old key without proof of the new one, nor a short silence, is quiet`() {
+        #expect(Self.standing(toUse: KeyUse(askedFor: Self.seen(daysAgo: 1))).state == .promoted)
+        for (asked, state) in [(0, RollState.promoted), (6, .promoted), (7, .quiet), (8, .quiet)] {
+            let standing = Self.standing(
+                fromUse: KeyUse(askedFor: Self.seen(daysAgo: asked, first: 40)),
+                toUse: KeyUse(proven: Self.seen(daysAgo: 1, first: 10)))
+            #expect(standing.state == state, "asked for \(asked) days ago")
+        }
+        // A proven use restarts the wait as a request does.
+        let proven = Self.standing(
+            fromUse: KeyUse(askedFor: Self.seen(daysAgo: 30), proven: Self.seen(daysAgo: 2)),
+            toUse: KeyUse(proven: Self.seen(daysAgo: 1, first: 10)))
+        #expect(proven.state == .promoted)
+        // Restored an hour ago, whatever was seen of it before.
+        let restored = Self.standing(
+            from: Self.keyPair(Self.old, .retiring, daysAgo: 0), toUse: KeyUse(proven: Self.seen(daysAgo: 9)))
+        #expect(restored.state == .promoted)
+    }
+
+    @Test func `the same merchant is renewed at the same moment, within the spread, and merchants differ`() throws {
+        let policy = RollPolicy()
+        var moments: Set<Timestamp> = []
+        for number in 0..<200 {
+            let merchant = try #require(MerchantIdentifier("merchant.com.example.m\(number)"))
+            let moment = policy.renewal(of: Self.now, merchant: merchant)
+            #expect(moment == policy.renewal(of: Self.now, merchant: merchant))
+            #expect(Self.now.adding(Self.day * -74) < moment && moment <= Self.now.adding(Self.day * -60))
+            moments.insert(moment)
+        }
+        #expect(moments.count == 200)
+    }
+
+    @Test func `each threshold comes once, the most urgent where several were missed`() {
+        func due(_ days: Int) -> Int? { EndWarning.due(ends: Self.now.adding(Self.day * days), at: Self.now) }
+        #expect(
+            [61, 60, 59, 31, 30, 16, 15, 8, 7, 2, 1, 0, -1, -900].map(due) == [
+                nil, 60, 60, 60, 30, 30, 15, 15, 7, 7, 1, 0, 0, 0,
+            ])
+        let ends = Self.now.adding(Self.day * 61)
+        var moments: [Int64] = []
+        var moment = Self.now
+        while let next = EndWarning.next(ends: ends, after: moment) {
+            moments.append((ends.millisecondsSince1970 - next.millisecondsSince1970) / 86_400_000)
+            moment = next
+        }
+        #expect(moments.map(Int.init) == EndWarning.thresholds)
+    }
+}
+
+/// Which key pair a roll goes to.
+@Suite struct SuccessorChoiceTests {
+    static let now = RollLifecycleTests.now
+    static let day = RollLifecycleTests.day
+
+    static func candidate(_ seed: UInt8, _ state: KeyState, begins: Int = 0, ends: Int = 700)
+        -> (keyPair: KeyPair, certificate: StoredCertificate?)
+    {
+        (
+            RollLifecycleTests.keyPair(PublicKeyHash(of: [seed]), state),
+            state == .pending ? nil : certificate(begins: begins, ends: ends)
+        )
+    }
+
+    static func certificate(begins: Int, ends: Int) -> StoredCertificate {
+        StoredCertificate(
+            der: [1], fingerprint: [1], serialNumber: "01", subject: "s", issuer: "i",
+            notBefore: now.adding(day * begins), notAfter: now.adding(day * ends), issuerVerified: true, storedAt: now)
+    }
+
+    func choice(_ candidates: [(keyPair: KeyPair, certificate: StoredCertificate?)]) -> PublicKeyHash? {
+        SuccessorChoice.choose(
+            among: candidates, current: Self.certificate(begins: -600, ends: 100),
+            earliestEnd: Self.now.adding(Self.day * 74))?.publicKeyHash
+    }
+
+    @Test func `a ready key that lasts comes before a pending one, and that before a new one`() {
+        let ready = Self.candidate(1, .standby)
+        let longer = Self.candidate(2, .standby, ends: 701)
+        let pending = [Self.candidate(3, .pending), Self.candidate(4, .pending)]
+        #expect(choice(pending + [ready, longer]) == longer.keyPair.publicKeyHash)
+        #expect(choice(pending) == pending[0].keyPair.publicKeyHash)
+        #expect(choice([]) == nil)
+    }
+
+    @Test func `a certificate as old as the current one, or one that ends as soon, is no successor`() {
+        #expect(choice([Self.candidate(1, .standby, begins: -600, ends: 700)]) == nil)
+        #expect(choice([Self.candidate(1, .standby, begins: -1, ends: 74)]) == nil)
+        #expect(choice([Self.candidate(1, .standby, begins: -1, ends: 75)]) != nil)
+    }
+}

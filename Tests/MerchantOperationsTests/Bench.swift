@@ -1,0 +1,91 @@
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+/// Use cases over a store in memory and a gateway that does as it is told.
+struct Bench: Sendable {
+    static let integrator = MerchantIdentifier("platformintegrator.com.example")!
+    static let caller = Caller(uid: 1000, gid: 1000, pid: 42, program: "test")
+
+    let clock = HandMovedClock()
+    let gateway: ScriptedGateway
+    let repository: any MerchantRepository
+    let operations: MerchantOperations
+    let request = Request(caller: caller, requestId: "r-1")
+
+    /// With the platform's integrator identifier on record, without keys.
+    init(
+        gateway: ScriptedGateway = ScriptedGateway(), repository: any MerchantRepository = MemoryRepository()
+    ) async throws {
+        self.gateway = gateway
+        self.repository = repository
+        operations = MerchantOperations(
+            repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(), clock: clock,
+            environment: .sandbox,
+            gateway: gateway)
+        _ = try await operations.addMerchant(Self.integrator, name: nil, targetActiveKeyPairs: nil, for: request)
+    }
+
+    @discardableResult
+    func register(
+        _ partner: String, _ domains: [String], name: String? = "Shop", encryptTo: MerchantIdentifier? = nil,
+        url: String? = nil, merchant: MerchantIdentifier? = nil
+    ) async throws -> RegistrationView {
+        try await operations.register(
+            RegistrationOrder(
+                partnerInternalMerchantIdentifier: partnerName(partner), partnerMerchantName: name,
+                domainNames: domainNames(domains), encryptTo: encryptTo, merchantUrl: url,
+                merchantIdentifier: merchant), for: request)
+    }
+
+    @discardableResult
+    func unregister(
+        _ partner: String, _ domains: [String]? = nil, dryRun: Bool = false
+    ) async throws -> RegistrationWithdrawal {
+        try await operations.unregister(
+            partnerName(partner), domainNames: domains.map(domainNames), reason: "closed", dryRun: dryRun,
+            for: request)
+    }
+
+    func sync(repair: Bool = false) async throws -> SyncReport {
+        try await operations.sync(after: nil, limit: 1000, repair: repair, for: request)
+    }
+
+    func atApple(_ partner: String) -> Set<String>? {
+        gateway.records[partnerName(partner)].map { Set($0.domains.map(\.rawValue)) }
+    }
+
+    func wanted(_ partner: String) async throws -> Set<String> {
+        try await repository.read { reading in
+            Set((try reading.registration(partnerName(partner))?.desired.domainNames ?? []).map(\.rawValue))
+        }
+    }
+
+    func audited() async throws -> [AuditEntry] {
+        try await repository.read {
+            try $0.auditRecords(merchant: nil, key: nil, before: nil, limit: 10_000).reversed().map(\.entry)
+        }
+    }
+}
+
+func partnerName(_ text: String) -> PartnerInternalMerchantIdentifier {
+    guard let partner = PartnerInternalMerchantIdentifier(text) else { preconditionFailure("no identifier: \(text)") }
+    return partner
+}
+
+func domainNames(_ texts: [String]) -> [DomainName] {
+    texts.map { text in
+        guard let name = DomainName(ascii: text) else { preconditionFailure("no domain name: \(text)") }
+        return name
+    }
+}
+
+/// The refusal that `body` ends with, if it ends with one.
+func refusal(_ body: () async throws -> Void) async -> MerchantError? {
+    do {
+        try await body()
+        return nil
+    } catch { return error as? MerchantError }
+}

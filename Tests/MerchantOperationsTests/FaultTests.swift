@@ -1,0 +1,249 @@
+import Foundation
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import MerchantTestSupport
+import Synchronization
+import Testing
+import Vocabulary
+
+/// A store that the daemon loses at some moment, as it does when it is killed: from then on nothing is read or written.
+private final class MortalRepository: MerchantRepository {
+    struct Killed: Error {}
+
+    private let store: MerchantStore
+    private let isDead = Atomic(false)
+    /// Kills after so many more writes.
+    private let writesLeft: Atomic<Int>
+
+    init(_ store: MerchantStore, dyingAfter writes: Int) {
+        self.store = store
+        writesLeft = Atomic(writes)
+    }
+
+    var hasDied: Bool { isDead.load(ordering: .sequentiallyConsistent) }
+
+    private func live() throws {
+        guard !hasDied else { throw Killed() }
+    }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result {
+        try live()
+        return try await store.read(body)
+    }
+
+    func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
+        try live()
+        return try store.readNow(body)
+    }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
+    ) async throws -> Result {
+        if writesLeft.subtract(1, ordering: .sequentiallyConsistent).newValue <= 0 {
+            isDead.store(true, ordering: .sequentiallyConsistent)
+        }
+        try live()
+        return try await store.write(body)
+    }
+
+    func eraseRemovedBytes() async throws {}
+}
+
+/// One daemon after the other over one store: a dead one is followed by another, which settles first, as at every start.
+private final class Daemons: Sendable {
+    private struct Generation: Sendable {
+        let number: Int
+        let repository: MortalRepository
+        let operations: MerchantOperations
+    }
+
+    private let store: MerchantStore
+    private let clock: HandMovedClock
+    private let gateway: ScriptedGateway
+    private let current: Mutex<Generation>
+
+    init(store: MerchantStore, clock: HandMovedClock, gateway: ScriptedGateway) {
+        self.store = store
+        self.clock = clock
+        self.gateway = gateway
+        current = Mutex(Self.born(1, store, clock, gateway))
+    }
+
+    var generations: Int { current.withLock { $0.number } }
+
+    func living() async -> MerchantOperations {
+        let (operations, isNew) = current.withLock { generation in
+            guard generation.repository.hasDied else { return (generation.operations, false) }
+            generation = Self.born(generation.number + 1, store, clock, gateway)
+            return (generation.operations, true)
+        }
+        if isNew { _ = try? await operations.settleOpenCalls(as: Bench.caller) }
+        return operations
+    }
+
+    private static func born(
+        _ number: Int, _ store: MerchantStore, _ clock: HandMovedClock, _ gateway: ScriptedGateway
+    ) -> Generation {
+        let repository = MortalRepository(store, dyingAfter: Int.random(in: 20...120))
+        return Generation(
+            number: number, repository: repository,
+            operations: MerchantOperations(
+                repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
+                clock: clock,
+                environment: .sandbox,
+                gateway: gateway))
+    }
+}
+
+@Suite("Registrations under fire") struct FaultTests {
+    /// Requests are made by so many at once, each for merchants of its own.
+    private static let workers = 8
+    /// Time passes between the rounds, so that a call on its way is never older than it seems.
+    private static let rounds = 25
+    private static let requestsInARound = 5
+
+    /// Faults at random; a few of every kind in 1,000 calls.
+    private static func fault(_ call: ScriptedGateway.Call) -> ScriptedGateway.Fault? {
+        if case .details = call {
+            return Int.random(in: 0..<100) < 12
+                ? [.unreachable, .resetBeforeActing, .failedBeforeActing, .rateLimited, .unauthorized].randomElement()
+                : nil
+        }
+        return Int.random(in: 0..<100) < 45 ? ScriptedGateway.Fault.allCases.randomElement() : nil
+    }
+
+    @Test("1,000 requests while Apple fails and the daemon dies: Apple's record is what was asked for and acknowledged")
+    func underFire() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let store = try MerchantStore.open(path: directory.appending(path: "merchants.db").path)
+        let clock = HandMovedClock()
+        let isCalm = Mutex(false)
+        let gateway = ScriptedGateway { call in isCalm.withLock { $0 } ? nil : Self.fault(call) }
+        let calm = try await Bench(gateway: gateway, repository: store)
+
+        let daemons = Daemons(store: store, clock: clock, gateway: gateway)
+        var ledgers = [RegistrationLedger](repeating: RegistrationLedger(), count: Self.workers)
+        for _ in 0..<Self.rounds {
+            await withTaskGroup(of: (Int, RegistrationLedger).self) { group in
+                for (worker, before) in ledgers.enumerated() {
+                    group.addTask {
+                        var ledger = before
+                        for _ in 0..<Self.requestsInARound {
+                            await Self.oneRequest(worker, await daemons.living(), &ledger)
+                        }
+                        return (worker, ledger)
+                    }
+                }
+                for await (worker, ledger) in group { ledgers[worker] = ledger }
+            }
+            // Some of what is on its way arrives; what is older than that has arrived or never will.
+            if Bool.random() { gateway.letLateOnesArrive() }
+            if Bool.random() {
+                gateway.letLateOnesArrive()
+                clock.advance(by: MerchantOperations.lateArrival)
+            }
+        }
+        var ledger = RegistrationLedger()
+        for part in ledgers { ledger.merge(part) }
+        #expect(ledger.counts.values.reduce(0, +) == Self.workers * Self.rounds * Self.requestsInARound)
+        for answer in ["acknowledged", "refused", "unknown"] {
+            #expect(ledger.counts[answer, default: 0] > 30, "\(ledger.counts)")
+        }
+        #expect(daemons.generations > 5)
+
+        isCalm.withLock { $0 = true }
+        gateway.letLateOnesArrive()
+        calm.clock.advance(by: .seconds(10_000_000))
+        let round = try await calm.operations.settleOpenCalls(as: Bench.caller)
+        #expect(round.open == 0 && round.failure == nil)
+        try await judge(calm, ledger)
+        #expect(try await store.quickCheck() == [])
+        try store.close()
+    }
+
+    /// One request at random, and what its answer says of it.
+    private static func oneRequest(
+        _ worker: Int, _ operations: MerchantOperations, _ ledger: inout RegistrationLedger
+    ) async {
+        let partner = "shop-\(worker)-\(Int.random(in: 0..<5))"
+        let domains = Array(Set((0..<Int.random(in: 1...3)).map { _ in "d\(Int.random(in: 0..<6)).example" }))
+        let request = Request(caller: Bench.caller, requestId: "w\(worker)")
+        let registers = Int.random(in: 0..<10) < 6
+        var answer = RegistrationLedger.Answer.acknowledged
+        do {
+            if registers {
+                _ = try await operations.register(
+                    RegistrationOrder(
+                        partnerInternalMerchantIdentifier: partnerName(partner), partnerMerchantName: "Shop",
+                        domainNames: domainNames(domains), encryptTo: Bench.integrator, merchantUrl: nil,
+                        merchantIdentifier: nil), for: request)
+            } else {
+                _ = try await operations.unregister(
+                    partnerName(partner), domainNames: domainNames(domains), reason: "closed", dryRun: false,
+                    for: request)
+            }
+        } catch let error as MerchantError {
+            answer = error.code == .gatewayAnswerLost ? .unknown : .refused
+        } catch {
+            answer = .unknown
+        }
+        if registers {
+            ledger.noteRegistration(of: domains, for: partner, answer)
+        } else {
+            ledger.noteUnregistration(of: domains, for: partner, answer)
+        }
+    }
+
+    /// Holds Apple's record against the ledger, sync's word against Apple's record, and then mends.
+    private func judge(_ bench: Bench, _ ledger: RegistrationLedger) async throws {
+        func truth() -> [String: Set<String>] {
+            Dictionary(
+                uniqueKeysWithValues: bench.gateway.records.map { ($0.rawValue, Set($1.domains.map(\.rawValue))) })
+        }
+        #expect(ledger.violations(in: truth()) == [])
+        let report = try await bench.sync()
+        #expect(report.findings.allSatisfy { $0.failure == nil } && report.next == nil)
+        let registrations = try await bench.repository.read { try $0.registrations(after: nil, limit: 1000, all: true) }
+        var wanted: [String: Set<String>] = [:]
+        for registration in registrations {
+            let partner = registration.partnerInternalMerchantIdentifier
+            let names = Set(registration.desired.domainNames.map(\.rawValue))
+            wanted[partner.rawValue] = names
+            let atApple = truth()[partner.rawValue] ?? []
+            let drift = report.findings.first { $0.partnerInternalMerchantIdentifier == partner }?.drift ?? []
+            let expected: Set<RegistrationDrift> =
+                atApple.isEmpty && !names.isEmpty
+                ? [.gone]
+                : Set(
+                    domainNames(names.subtracting(atApple).sorted()).map(RegistrationDrift.missingDomain)
+                        + atApple.subtracting(names).map(RegistrationDrift.extraDomain))
+            #expect(Set(drift) == expected, "\(partner)")
+        }
+        #expect(ledger.violations(in: wanted) == [], "the mirror wants what was not acknowledged")
+        let before = bench.gateway.changes.count
+        #expect(try await bench.sync(repair: true).findings.allSatisfy { $0.mended == true })
+        #expect(bench.gateway.changes.count - before <= 2 * report.findings.count)
+        #expect(truth() == wanted.filter { !$0.value.isEmpty })
+        #expect(try await bench.sync().findings.isEmpty)
+    }
+
+    @Test("the ledger notices what is missing, what nobody asked for, and what should be gone")
+    func ledger() {
+        var ledger = RegistrationLedger()
+        ledger.noteRegistration(of: ["a", "b"], for: "p", .acknowledged)
+        ledger.noteUnregistration(of: ["b"], for: "p", .acknowledged)
+        ledger.noteRegistration(of: ["c"], for: "p", .unknown)
+        ledger.noteRegistration(of: ["d"], for: "p", .refused)
+        #expect(ledger.violations(in: ["p": ["a"]]) == [])
+        #expect(ledger.violations(in: ["p": ["a", "c"]]) == [])
+        for wrong in [[], ["a", "b"], ["a", "d"], ["a", "e"]] {
+            #expect(ledger.violations(in: ["p": Set(wrong)]).count == 1, "\(wrong)")
+        }
+        #expect(ledger.violations(in: ["p": ["a"], "q": ["a"]]).count == 1)
+    }
+}

@@ -1,0 +1,174 @@
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Synchronization
+import Testing
+import Vocabulary
+
+/// What is said and recorded when Apple, or the way there, fails.
+@Suite("When Apple fails") struct UncertaintyTests {
+    /// Fails the next change so, then works.
+    final class Once: Sendable {
+        private let next: Mutex<ScriptedGateway.Fault?>
+        init(_ fault: ScriptedGateway.Fault?) { next = Mutex(fault) }
+        func set(_ fault: ScriptedGateway.Fault) { next.withLock { $0 = fault } }
+        func take(_ call: ScriptedGateway.Call) -> ScriptedGateway.Fault? {
+            if case .details = call { return nil }
+            return next.withLock { fault in
+                defer { fault = nil }
+                return fault
+            }
+        }
+    }
+
+    private func bench(_ once: Once) async throws -> Bench {
+        try await Bench(gateway: ScriptedGateway(fault: { once.take($0) }))
+    }
+
+    @Test(
+        "what certainly did not happen is refused with its cause, and the next call is free",
+        arguments: [
+            (ScriptedGateway.Fault.refused, MerchantError.Code.gatewayRefused), (.unauthorized, .gatewayUnauthorized),
+            (.platformNotRegistered, .gatewayUnauthorized), (.rateLimited, .gatewayRateLimited),
+            (.unreachable, .gatewayUnavailable), (.circuitOpen, .gatewayUnavailable),
+            (.serverUntrusted, .gatewayUntrusted), (.identityUnusable, .gatewayNotConfigured),
+        ])
+    func certain(_ fault: ScriptedGateway.Fault, _ code: MerchantError.Code) async throws {
+        let bench = try await bench(Once(fault))
+        let found = await refusal { try await bench.register("shop-1", ["a.example"]) }
+        #expect(found?.code == code)
+        if fault == .refused { #expect(found?.detail.contains("c-1") == true) }
+        if fault == .rateLimited { #expect(found?.retryAfter == 7) }
+        #expect(try await bench.wanted("shop-1").isEmpty && bench.atApple("shop-1") == nil)
+        #expect(await refusal { try await bench.register("shop-1", ["b.example"]) } == nil)
+        #expect(bench.atApple("shop-1") == ["b.example"])
+        let failed = try await bench.audited().filter { $0.deed == .registrationCallFailed }
+        #expect(failed.count == 1)
+    }
+
+    @Test(
+        "what Apple did though its answer was lost is acknowledged, because its record shows it",
+        arguments: [ScriptedGateway.Fault.failedAfterActing, .malformedAfterActing, .resetAfterActing])
+    func acted(_ fault: ScriptedGateway.Fault) async throws {
+        let once = Once(fault)
+        let bench = try await bench(once)
+        try await bench.register("shop-1", ["a.example", "b.example"])
+        #expect(try await bench.wanted("shop-1") == ["a.example", "b.example"])
+        once.set(fault)
+        try await bench.unregister("shop-1", ["a.example"])
+        #expect(try await bench.wanted("shop-1") == ["b.example"])
+        once.set(fault)
+        try await bench.unregister("shop-1")
+        #expect(try await bench.sync().findings.isEmpty)
+    }
+
+    @Test(
+        "what may yet happen is neither done nor refused: the same again is free, anything else waits",
+        arguments: [ScriptedGateway.Fault.failedBeforeActing, .resetBeforeActing])
+    func open(_ fault: ScriptedGateway.Fault) async throws {
+        let once = Once(fault)
+        let bench = try await bench(once)
+        let lost = await refusal { try await bench.register("shop-1", ["a.example"]) }
+        #expect(lost?.code == .gatewayAnswerLost && lost?.retryAfter == 120)
+        let view = try await bench.operations.registration(partnerName("shop-1"), refresh: false, for: bench.request)
+        #expect(view.openCall != nil)
+        let other = await refusal { try await bench.register("shop-1", ["b.example"]) }
+        #expect(other?.code == .registrationConflict)
+        #expect(try await bench.sync().findings.map(\.failure?.code) == [.registrationConflict])
+        try await bench.register("shop-1", ["a.example"])
+        #expect(bench.atApple("shop-1") == ["a.example"])
+        #expect(try await bench.sync().findings.isEmpty)
+    }
+
+    @Test("a call that nobody knows of after its time is settled as not done, by asking")
+    func settled() async throws {
+        let bench = try await bench(Once(.resetBeforeActing))
+        _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
+        var round = try await bench.operations.settleOpenCalls(as: Bench.caller)
+        #expect(round.settled == 0 && round.open == 1)
+        bench.clock.advance(by: MerchantOperations.lateArrival)
+        round = try await bench.operations.settleOpenCalls(as: Bench.caller)
+        #expect(round.settled == 1 && round.open == 0)
+        #expect(try await bench.wanted("shop-1").isEmpty)
+        #expect(await refusal { try await bench.register("shop-1", ["b.example"]) } == nil)
+    }
+
+    @Test("a call that Apple received late is found, though it was given up")
+    func late() async throws {
+        let bench = try await bench(Once(.actsLate))
+        _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
+        bench.clock.advance(by: .seconds(3600))
+        _ = try await bench.operations.settleOpenCalls(as: Bench.caller)
+        bench.gateway.letLateOnesArrive()
+        let finding = try #require(try await bench.sync().findings.first)
+        #expect(finding.drift == [.extraDomain("a.example")])
+        #expect(bench.atApple("shop-1") == ["a.example"], "nothing is removed unless asked to")
+        #expect(try await bench.sync(repair: true).findings.map(\.mended) == [true])
+        #expect(bench.atApple("shop-1") == nil)
+    }
+
+    @Test("a repeated call that may still be on its way holds up what it could undo")
+    func lateRepeat() async throws {
+        let bench = try await bench(Once(.actsLate))
+        _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
+        try await bench.register("shop-1", ["a.example"])
+        let early = await refusal { try await bench.unregister("shop-1", ["a.example"]) }
+        #expect(early?.code == .registrationConflict)
+        #expect(bench.atApple("shop-1") == ["a.example"])
+        bench.gateway.letLateOnesArrive()
+        bench.clock.advance(by: MerchantOperations.lateArrival)
+        try await bench.unregister("shop-1", ["a.example"])
+        #expect(bench.atApple("shop-1") == nil)
+    }
+
+    @Test("while Apple can't be asked, nothing is guessed and nothing is lost")
+    func askingFails() async throws {
+        let isDown = Mutex(false)
+        let once = Once(.resetAfterActing)
+        let bench = try await Bench(
+            gateway: ScriptedGateway(fault: { call in
+                if case .details = call { return isDown.withLock { $0 } ? .unreachable : nil }
+                return once.take(call)
+            }))
+        isDown.withLock { $0 = true }
+        let lost = await refusal { try await bench.register("shop-1", ["a.example"]) }
+        #expect(lost?.code == .gatewayAnswerLost)
+        bench.clock.advance(by: .seconds(3600))
+        let round = try await bench.operations.settleOpenCalls(as: Bench.caller)
+        #expect(round.open == 1 && round.failure?.code == .gatewayUnavailable)
+        isDown.withLock { $0 = false }
+        #expect(try await bench.operations.settleOpenCalls(as: Bench.caller).settled == 1)
+        #expect(try await bench.wanted("shop-1") == ["a.example"])
+    }
+
+    @Test("a daemon without an identity says which settings are missing")
+    func notConfigured() async throws {
+        let bench = try await Bench()
+        let operations = MerchantOperations(
+            repository: bench.repository, custodian: FakeCustodian(clock: bench.clock), claims: MemoryClaimLedger(),
+            clock: bench.clock,
+            environment: .sandbox)
+        let found = await refusal {
+            _ = try await operations.registration(partnerName("shop-1"), refresh: true, for: bench.request)
+        }
+        #expect(found?.code == .gatewayNotConfigured)
+        #expect(found?.detail.contains("apple.gateway.identity.certificate") == true)
+    }
+
+    @Test("status says what differs, what is unsettled, and that Apple is left alone")
+    func status() async throws {
+        let bench = try await bench(Once(.resetBeforeActing))
+        _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
+        try await bench.register("shop-2", ["a.example"])
+        bench.gateway.records[partnerName("shop-2")] = nil
+        _ = try await bench.sync()
+        bench.gateway.health = .circuitOpen(until: bench.clock.now, lastError: "500")
+        bench.clock.advance(by: .seconds(600))
+        let status = try await bench.operations.status()
+        #expect(
+            Set(status.findings.map(\.code)).isSuperset(of: [
+                .registrationDrift, .registrationUnsettled, .gatewayUnavailable,
+            ]))
+        #expect(status.counts.registrations == 1 && status.counts.registrationsDrifting == 1)
+    }
+}

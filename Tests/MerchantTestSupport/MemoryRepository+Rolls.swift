@@ -1,0 +1,118 @@
+import MerchantCore
+import Vocabulary
+
+extension MemoryTransaction {
+    func roll(_ number: Int) -> Roll? { state.rolls.first { $0.number == number } }
+
+    func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) -> Roll? {
+        state.rolls.first { $0.isOpen && $0.merchantIdentifier == merchant && $0.algorithm == algorithm }
+    }
+
+    func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) -> [Roll] {
+        Array(
+            state.rolls.reversed().filter { roll in
+                (cursor.map { roll.number < $0 } ?? true)
+                    && (filter.merchant.map { $0 == roll.merchantIdentifier } ?? true) && holds(filter.step, roll)
+            }.prefix(limit))
+    }
+
+    private func holds(_ step: RollFilter.Step?, _ roll: Roll) -> Bool {
+        switch step {
+        case nil: true
+        case .open: roll.isOpen
+        case .state(let state, let moment): self.state(of: roll, quietIfIdleSince: moment) == state
+        }
+    }
+
+    private func state(of roll: Roll, quietIfIdleSince moment: Timestamp) -> RollState {
+        if let outcome = roll.outcome { return outcome == .finished ? .finished : .abandoned }
+        return RollLifecycle.state(
+            to: keyPair(roll.to)?.state ?? .pending, isQuiet: roll.idleSince.map { $0 <= moment } ?? false)
+    }
+
+    func rollsWaitingLongest(limit: Int) -> [Roll] {
+        let open = state.rolls.filter(\.isOpen)
+        return Array(open.sorted { since($0) < since($1) }.prefix(limit))
+    }
+
+    private func since(_ roll: Roll) -> Timestamp {
+        max(roll.startedAt, keyPair(roll.to)?.stateSince ?? roll.startedAt)
+    }
+
+    func rollCounts(quietIfIdleSince moment: Timestamp) -> [RollState: Int] {
+        Dictionary(grouping: state.rolls) { self.state(of: $0, quietIfIdleSince: moment) }.mapValues(\.count)
+    }
+
+    func rollsIdle(since moment: Timestamp, limit: Int) -> [Roll] {
+        Array(state.rolls.filter { $0.isOpen && ($0.idleSince.map { $0 <= moment } ?? false) }.prefix(limit))
+    }
+
+    func rollsToRemind(at moment: Timestamp, limit: Int) -> [Roll] {
+        Array(state.rolls.filter { $0.remindAt.map { $0 <= moment } ?? false }.prefix(limit))
+    }
+
+    func rollsWithoutNextPair(limit: Int) -> [Roll] {
+        Array(state.rolls.filter { $0.outcome == .finished && !$0.hasNextPair }.prefix(limit))
+    }
+
+    func keyUse(of hash: PublicKeyHash) -> KeyUse? { state.uses[hash] }
+
+    func keyPairsToWatch(at moment: Timestamp, limit: Int) -> [EndingKeyPair] {
+        Array(
+            keyPairsEnding(before: Timestamp(millisecondsSince1970: .max), limit: .max).filter { ending in
+                guard let watch = state.watches[ending.keyPair.publicKeyHash] else { return true }
+                return watch.map { $0 <= moment } ?? false
+            }.prefix(limit))
+    }
+
+    func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) -> Bool {
+        state.warnings["\(hash) \(ends) \(days)"] != nil
+    }
+
+    func countEnding(from begin: Timestamp, to end: Timestamp) -> Int {
+        keyPairsEnding(before: end, limit: .max).count { begin <= $0.notAfter && $0.notAfter < end }
+    }
+
+    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) -> [MerchantBelowTarget] {
+        let below = Dictionary(
+            uniqueKeysWithValues: merchantsBelowTarget(after: nil, limit: .max).map { ($0.merchantIdentifier, $0) })
+        return Array(
+            keyPairsEnding(before: moment, limit: .max).filter { $0.keyPair.state == .current }.compactMap { ending in
+                below[ending.keyPair.merchantIdentifier].map {
+                    MerchantBelowTarget(
+                        merchantIdentifier: $0.merchantIdentifier, activeKeyPairs: $0.activeKeyPairs,
+                        targetActiveKeyPairs: $0.targetActiveKeyPairs, currentEnds: ending.notAfter)
+                }
+            }.prefix(limit))
+    }
+
+    func keyPairsAwaitingDestruction(limit: Int) -> [KeyPair] {
+        Array(state.rows.map(\.keyPair).filter { $0.destroyAfter != nil }.prefix(limit))
+    }
+
+    func countAwaitingDestruction() -> Int { state.rows.count { $0.keyPair.destroyAfter != nil } }
+
+    func insertRoll(
+        of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, from: PublicKeyHash?, to: PublicKeyHash,
+        at moment: Timestamp
+    ) -> Roll {
+        let roll = Roll(
+            number: state.rolls.count + 1, merchantIdentifier: merchant, algorithm: algorithm, from: from, to: to,
+            startedAt: moment, remindAt: moment.adding(.seconds(7 * 86_400)))
+        state.rolls.append(roll)
+        return roll
+    }
+
+    func update(_ roll: Roll) {
+        guard let index = state.rolls.firstIndex(where: { $0.number == roll.number }) else { return }
+        state.rolls[index] = roll
+    }
+
+    func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) { state.uses[hash] = use }
+
+    func setNextWatch(of hash: PublicKeyHash, at moment: Timestamp?) { state.watches[hash] = .some(moment) }
+
+    func noteWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at moment: Timestamp) {
+        state.warnings["\(hash) \(ends) \(days)"] = moment
+    }
+}

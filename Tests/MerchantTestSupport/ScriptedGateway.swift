@@ -1,0 +1,172 @@
+package import MerchantCore
+import Synchronization
+package import Vocabulary
+
+/// Stands in for Apple's gateway: keeps registrations, and fails as it is told to.
+///
+/// As strict as Apple could be: it refuses a domain that is there already, and the removal of one that is not.
+package final class ScriptedGateway: RegistrationGateway {
+    package enum Call: Hashable, Sendable {
+        case register(GatewayRegistration)
+        case unregister(PartnerInternalMerchantIdentifier, [DomainName], reason: String)
+        case details(PartnerInternalMerchantIdentifier)
+    }
+
+    /// How a call goes wrong. What is not a change fails without the acting.
+    package enum Fault: Sendable, CaseIterable {
+        case refused, unauthorized, platformNotRegistered, rateLimited, unreachable, serverUntrusted, identityUnusable
+        case circuitOpen
+        case failedBeforeActing, failedAfterActing, malformedAfterActing
+        case resetBeforeActing, resetAfterActing
+        /// The answer is lost, and Apple acts later: see ``ScriptedGateway/letLateOnesArrive()``.
+        case actsLate
+
+        var acts: Bool { [.failedAfterActing, .malformedAfterActing, .resetAfterActing].contains(self) }
+
+        func error(_ detail: String = "told to fail") -> GatewayError {
+            switch self {
+            case .refused:
+                GatewayError(.refused, detail, status: 400, correlationIdentifier: "c-1", mayHaveActed: false)
+            case .unauthorized: GatewayError(.unauthorized, detail, status: 401, mayHaveActed: false)
+            case .platformNotRegistered: GatewayError(.platformNotRegistered, detail, status: 417, mayHaveActed: false)
+            case .rateLimited: GatewayError(.rateLimited, detail, status: 429, retryAfter: 7, mayHaveActed: false)
+            case .unreachable: GatewayError(.unreachable, detail, mayHaveActed: false)
+            case .serverUntrusted: GatewayError(.serverUntrusted, detail, mayHaveActed: false)
+            case .identityUnusable: GatewayError(.identityUnusable, detail, mayHaveActed: false)
+            case .circuitOpen: GatewayError(.circuitOpen, detail, retryAfter: 3, mayHaveActed: false)
+            case .failedBeforeActing, .failedAfterActing:
+                GatewayError(.failedAtApple, detail, status: 500, mayHaveActed: true)
+            case .malformedAfterActing: GatewayError(.unexpectedAnswer, detail, status: 200, mayHaveActed: true)
+            case .resetBeforeActing, .resetAfterActing, .actsLate:
+                GatewayError(.answerLost, detail, mayHaveActed: true)
+            }
+        }
+    }
+
+    package struct Record: Hashable, Sendable {
+        package var name: String
+        package var encryptTo: MerchantIdentifier
+        package var domains: Set<DomainName>
+
+        package init(name: String, encryptTo: MerchantIdentifier, domains: Set<DomainName>) {
+            self.name = name
+            self.encryptTo = encryptTo
+            self.domains = domains
+        }
+    }
+
+    private struct State {
+        var records: [PartnerInternalMerchantIdentifier: Record] = [:]
+        var calls: [Call] = []
+        var late: [Call] = []
+        var running = 0
+        var mostRunning = 0
+        var health = GatewayHealth.available
+    }
+
+    private let state = Mutex(State())
+    private let fault: @Sendable (Call) -> Fault?
+    private let delay: Duration
+
+    /// - Parameters:
+    ///   - delay: how long each call takes.
+    ///   - fault: asked for each call.
+    package init(delay: Duration = .zero, fault: @escaping @Sendable (Call) -> Fault? = { _ in nil }) {
+        self.delay = delay
+        self.fault = fault
+    }
+
+    /// What is true at Apple; a test may change it behind our back.
+    package var records: [PartnerInternalMerchantIdentifier: Record] {
+        get { state.withLock { $0.records } }
+        set { state.withLock { $0.records = newValue } }
+    }
+
+    package var calls: [Call] { state.withLock { $0.calls } }
+    package var changes: [Call] {
+        calls.filter { if case .details = $0 { false } else { true } }
+    }
+    package var mostRunning: Int { state.withLock { $0.mostRunning } }
+    package func forgetCalls() { state.withLock { $0.calls = [] } }
+
+    package var health: GatewayHealth {
+        get { state.withLock { $0.health } }
+        set { state.withLock { $0.health = newValue } }
+    }
+
+    /// Calls whose answer was lost reach Apple now.
+    package func letLateOnesArrive() {
+        state.withLock { state in
+            for call in state.late { _ = Self.act(call, &state.records) }
+            state.late = []
+        }
+    }
+
+    package func register(_ request: GatewayRegistration) async throws(GatewayError) {
+        _ = try await run(.register(request))
+    }
+
+    package func unregister(
+        _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName], reason: String
+    ) async throws(GatewayError) {
+        _ = try await run(.unregister(partner, domainNames, reason: reason))
+    }
+
+    package func details(
+        of partner: PartnerInternalMerchantIdentifier
+    ) async throws(GatewayError) -> GatewayDetails? {
+        guard let record = try await run(.details(partner)) else { return nil }
+        return GatewayDetails(
+            partnerInternalMerchantIdentifier: partner.rawValue, partnerMerchantName: record.name,
+            domainNames: record.domains.map(\.rawValue).shuffled(),
+            encryptTo: MerchantIdentifierHash(of: record.encryptTo).hex.uppercased())
+    }
+
+    private func run(_ call: Call) async throws(GatewayError) -> Record? {
+        state.withLock { state in
+            state.calls.append(call)
+            state.running += 1
+            state.mostRunning = max(state.mostRunning, state.running)
+        }
+        defer { state.withLock { $0.running -= 1 } }
+        if delay > .zero { try? await Task.sleep(for: delay) }
+        let fault = fault(call)
+        let outcome: Result<Record?, GatewayError> = state.withLock { state in
+            if fault == .actsLate { state.late.append(call) }
+            guard let fault else { return Self.act(call, &state.records) }
+            // What Apple refuses, it refuses also where the answer is lost.
+            if fault.acts { _ = Self.act(call, &state.records) }
+            return .failure(fault.error())
+        }
+        return try outcome.get()
+    }
+
+    private static func act(
+        _ call: Call, _ records: inout [PartnerInternalMerchantIdentifier: Record]
+    ) -> Result<Record?, GatewayError> {
+        switch call {
+        case .details(let partner): return .success(records[partner])
+        case .register(let request):
+            let partner = request.partnerInternalMerchantIdentifier
+            var record = records[partner] ?? Record(name: "", encryptTo: request.encryptTo, domains: [])
+            let isRepeat =
+                record.domains.isSuperset(of: request.domainNames) && record.name == request.partnerMerchantName
+                && record.encryptTo == request.encryptTo
+            guard !isRepeat else { return .failure(Fault.refused.error("already registered")) }
+            record.domains.formUnion(request.domainNames)
+            guard record.domains.count <= 99 else { return .failure(Fault.refused.error("more than 99 domains")) }
+            record.name = request.partnerMerchantName
+            record.encryptTo = request.encryptTo
+            records[partner] = record
+            return .success(nil)
+        case .unregister(let partner, let domainNames, _):
+            guard var record = records[partner] else { return .failure(Fault.refused.error("not registered")) }
+            guard record.domains.isSuperset(of: domainNames) else {
+                return .failure(Fault.refused.error("a domain is not registered"))
+            }
+            record.domains.subtract(domainNames)
+            records[partner] = record.domains.isEmpty ? nil : record
+            return .success(nil)
+        }
+    }
+}

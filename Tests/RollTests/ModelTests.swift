@@ -1,0 +1,192 @@
+import MerchantCore
+import MerchantStore
+import MerchantTestSupport
+import MerchantOperations
+import Testing
+import Vocabulary
+
+/// Random verbs of several clients at once, on the real store: whatever they do, the design's rules hold.
+@Suite struct ModelTests {
+    static let merchants = (0..<3).map(RealStore.merchant)
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func `no sequence of verbs breaks an invariant`(seed: UInt64) async throws {
+        var policy = RollPolicy()
+        policy.finishesWhenQuiet = seed.isMultiple(of: 2)
+        let real = try RealStore(policy: policy)
+        for merchant in Self.merchants { _ = try await real.onboard(merchant) }
+        var done: [String: Int] = [:]
+        for round in 0..<25 {
+            let results = await withTaskGroup { tasks in
+                for client in 0..<4 {
+                    tasks.addTask {
+                        var generator = SeededGenerator(seed: seed << 32 | UInt64(round) << 8 | UInt64(client))
+                        var done: [String: Int] = [:]
+                        for _ in 0..<12 {
+                            let (name, error) = await Self.act(real, &generator)
+                            if error == nil { done[name, default: 0] += 1 }
+                            if let error { Self.judge(error, name) }
+                        }
+                        return done
+                    }
+                }
+                return await tasks.reduce(into: [String: Int]()) { $0.merge($1, uniquingKeysWith: +) }
+            }
+            done.merge(results, uniquingKeysWith: +)
+            real.clock.advance(by: .seconds(Int((seed &* 7 &+ UInt64(round)) % 5) * 86_400))
+            try Self.checkInvariants(real)
+        }
+        // Otherwise the sequences would show nothing.
+        for name in ["start", "certify", "promote", "revoke", "restore", "finish", "abandon", "prove"] {
+            #expect(done[name, default: 0] > 0, "\(name) never succeeded")
+        }
+    }
+
+    /// A refusal is an answer; a broken store or program is not.
+    static func judge(_ error: any Error, _ verb: String) {
+        guard let code = (error as? MerchantError)?.code, code != .internalError, code != .storeUnavailable else {
+            Issue.record("\(verb): \(error)")
+            return
+        }
+    }
+
+    static func act(_ real: RealStore, _ generator: inout SeededGenerator) async -> (String, (any Error)?) {
+        let merchant = merchants[Int.random(in: 0..<merchants.count, using: &generator)]
+        let keys = (try? real.store.readNow { try $0.keyPairs(of: merchant) }) ?? []
+        let rolls =
+            (try? real.store.readNow { try $0.rolls(RollFilter(merchant: merchant, step: nil), before: nil, limit: 3) })
+            ?? []
+        let request = RealStore.request
+        let operations = real.operations
+        func any(_ states: [KeyState]) -> PublicKeyHash {
+            keys.filter { states.contains($0.state) }.randomElement(using: &generator)?.publicKeyHash
+                ?? PublicKeyHash(of: [])
+        }
+        let roll = rolls.randomElement(using: &generator)?.number ?? 0
+        let verb = Int.random(in: 0..<16, using: &generator)
+        do {
+            switch verb {
+            case 0:
+                _ = try await operations.startRoll(of: merchant, algorithm: nil, for: request)
+                return ("start", nil)
+            case 1, 2, 3:
+                try await real.certify(any([.pending]), of: merchant)
+                return ("certify", nil)
+            case 4:
+                _ = try await operations.promote(any(KeyState.allCases), dryRun: false, for: request)
+                return ("promote", nil)
+            case 5:
+                let reason = Bool.random(using: &generator) ? "compromised" : "model"
+                _ = try await operations.revoke(
+                    any([.pending, .standby, .current, .retiring]), reason: reason, dryRun: false, for: request)
+                return ("revoke", nil)
+            case 6:
+                _ = try await operations.restore(any([.revoked]), dryRun: false, for: request)
+                return ("restore", nil)
+            case 7:
+                _ = try await operations.destroy(any([.revoked]), after: .zero, dryRun: false, for: request)
+                return ("destroy", nil)
+            case 8:
+                _ = try await operations.finishRoll(
+                    roll, hurries: Bool.random(using: &generator), reason: "model", dryRun: false, for: request)
+                return ("finish", nil)
+            case 9:
+                _ = try await operations.abandonRoll(roll, reason: nil, dryRun: false, for: request)
+                return ("abandon", nil)
+            case 10, 11:
+                let hash = any([.standby, .current, .retiring])
+                guard hash != PublicKeyHash(of: []) else { return ("none", nil) }
+                operations.uses.recordProven(hash, at: real.clock.now)
+                try await operations.storeUses(as: RealStore.caller)
+                return ("prove", nil)
+            case 12:
+                _ = try? operations.resolveNow(any(KeyState.allCases))
+                try await operations.storeUses(as: RealStore.caller)
+                return ("ask", nil)
+            case 13:
+                _ = try await operations.runSchedule(as: RealStore.caller)
+                return ("schedule", nil)
+            case 14:
+                _ = try await operations.exportPrivateKey(any([.current, .retiring]), for: request)
+                return ("export", nil)
+            default:
+                try await operations.prepareKeyPairs(of: merchant, algorithm: .ecV1, for: request)
+                return ("prepare", nil)
+            }
+        } catch { return ("verb \(verb)", error) }
+    }
+
+    static func checkInvariants(_ real: RealStore) throws {
+        let now = real.clock.now
+        let policy = real.operations.rolls
+        let quietIf = now.adding(.zero - policy.quietPeriod)
+        var all: [KeyPair] = []
+        try real.store.readNow { reading in
+            var byState: [KeyState: Int] = [:]
+            for merchant in merchants {
+                let keys = try reading.keyPairs(of: merchant)
+                for key in keys { byState[key.state, default: 0] += 1 }
+                #expect(keys.count { $0.state == .current } <= 1)
+                for key in keys {
+                    let hasBytes = try reading.sealedPrivateKey(of: key.publicKeyHash) != nil
+                    #expect(hasBytes == (key.state != .destroyed))
+                    let hasCertificate = try !reading.certificates(of: key.publicKeyHash).isEmpty
+                    #expect(!key.state.isActive || hasCertificate)
+                    #expect(key.state != .pending || !hasCertificate)
+                }
+                let rolls = try reading.rolls(RollFilter(merchant: merchant, step: nil), before: nil, limit: 1000)
+                #expect(rolls.count(where: \.isOpen) <= 1)
+                for roll in rolls { try check(roll, in: reading, quietIf: quietIf, policy: policy, at: now) }
+                try checkHistory(of: merchant, keys, in: reading)
+            }
+            all = try merchants.flatMap { try reading.keyPairs(of: $0) }
+            let counts = try reading.counts(at: now)
+            for state in KeyState.allCases { #expect(counts.keyPairs[state] == byState[state, default: 0]) }
+        }
+        for key in all {
+            #expect(((try? real.operations.resolveNow(key.publicKeyHash)) != nil) == key.state.isActive)
+        }
+    }
+
+    static func check(
+        _ roll: Roll, in reading: any MerchantReading, quietIf: Timestamp, policy: RollPolicy, at now: Timestamp
+    ) throws {
+        let to = try #require(try reading.keyPair(roll.to))
+        let from = try roll.from.flatMap { try reading.keyPair($0) }
+        let fromUse = try from.flatMap { try reading.keyUse(of: $0.publicKeyHash) }
+        let toUse = try reading.keyUse(of: roll.to)
+        let standing = RollLifecycle.standing(
+            of: roll, from: from, fromUse: fromUse, to: to, toUse: toUse, policy: policy, at: now)
+        // What lists are made from is what the key pairs say.
+        let listed = try reading.rolls(
+            RollFilter(merchant: nil, step: .state(standing.state, quietIfIdleSince: quietIf)), before: roll.number + 1,
+            limit: 1)
+        #expect(listed.first?.number == roll.number, "roll \(roll.number) is \(standing.state)")
+        guard roll.isOpen else { return }
+        #expect(
+            RollLifecycle.ending(from: from?.state, to: to.state) == nil,
+            "\(String(describing: from?.state)) \(to.state)")
+        #expect(
+            roll.idleSince == from.flatMap { RollLifecycle.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) }
+        )
+    }
+
+    /// Each key pair's records lead from one state to the next, and the chain of all is unbroken.
+    static func checkHistory(
+        of merchant: MerchantIdentifier, _ keys: [KeyPair], in reading: any MerchantReading
+    ) throws {
+        let moves: Set<AuditEntry.Deed> = [
+            .keyGenerated, .certificateStored, .keyPromoted, .keySuperseded, .keyRevoked, .keyRestored, .keyDestroyed,
+        ]
+        for key in keys {
+            let records = try reading.auditRecords(merchant: nil, key: key.publicKeyHash, before: nil, limit: 1000)
+                .reversed().filter { moves.contains($0.entry.deed) }
+            var state: String?
+            for record in records {
+                #expect(record.isIntact && record.entry.before == state, "\(key.publicKeyHash): \(record.entry)")
+                state = record.entry.after
+            }
+            #expect(state == key.state.rawValue)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import MerchantTestSupport
+import Vocabulary
+
+/// The use cases over the real store, in a directory that goes with the value.
+final class RealStore: Sendable {
+    static let caller = Caller(uid: 1, gid: 1, pid: 1, program: "test")
+    static let request = Request(caller: caller, requestId: "test")
+
+    let directory: URL
+    let store: MerchantStore
+    let clock: HandMovedClock
+    let operations: MerchantOperations
+
+    init(policy: RollPolicy = RollPolicy()) throws {
+        // In memory where there is such a place: what is durable is others' test.
+        let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        directory = URL(filePath: base).appending(path: "rolls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        clock = HandMovedClock()
+        store = try MerchantStore.open(path: directory.appending(path: "test.sqlite").path, clock: clock)
+        try store.insert(SealedDataKey(identifier: 1, bytes: [1], masterKeyCheck: [1], createdAt: clock.now))
+        operations = MerchantOperations(
+            repository: store, custodian: NamedKeysCustodian(), claims: MemoryClaimLedger(), clock: clock,
+            environment: .sandbox, rolls: policy)
+    }
+
+    deinit {
+        try? store.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    static func merchant(_ number: Int) -> MerchantIdentifier {
+        guard let merchant = MerchantIdentifier("merchant.com.example.m\(number)") else {
+            preconditionFailure("letters, digits and dots make an identifier")
+        }
+        return merchant
+    }
+
+    func state(_ hash: PublicKeyHash) throws -> KeyState? { try store.readNow { try $0.keyPair(hash)?.state } }
+
+    /// 25 months unless said otherwise.
+    func certify(_ hash: PublicKeyHash, of merchant: MerchantIdentifier, days: Int = 760) async throws {
+        let now = clock.now
+        _ = try await operations.storeCertificate(
+            NamedKeysCustodian.certificate(
+                hash, of: merchant, from: now, to: now.adding(.seconds(days * 86_400))),
+            for: merchant, for: Self.request)
+    }
+
+    /// A merchant with a current key.
+    func onboard(_ merchant: MerchantIdentifier, days: Int = 760) async throws -> PublicKeyHash {
+        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        let hash = try await operations.generateKeyPair(
+            for: merchant, algorithm: nil, purpose: .paymentProcessing, for: Self.request
+        ).keyPair.publicKeyHash
+        try await certify(hash, of: merchant, days: days)
+        _ = try await operations.promote(hash, dryRun: false, for: Self.request)
+        return hash
+    }
+
+    func start(_ merchant: MerchantIdentifier) async throws -> RollView {
+        try await operations.startRoll(of: merchant, algorithm: nil, for: Self.request).view
+    }
+
+    func prove(_ hash: PublicKeyHash) async throws {
+        operations.uses.recordProven(hash, at: clock.now)
+        try await operations.storeUses(as: Self.caller)
+    }
+
+    func ask(_ hash: PublicKeyHash) async throws {
+        _ = try? operations.resolveNow(hash)
+        try await operations.storeUses(as: Self.caller)
+    }
+}
+
+/// The code of the domain's error that `body` throws.
+func refusal(_ body: () async throws -> Void) async -> MerchantError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch { return (error as? MerchantError)?.code }
+}

@@ -1,0 +1,197 @@
+import MerchantCore
+import MerchantStore
+import MerchantTestSupport
+import MerchantOperations
+import Testing
+import Vocabulary
+
+/// Rolls on the real store, step by step.
+@Suite struct RollStoryTests {
+    static let day = Duration.seconds(86_400)
+    let merchant = RealStore.merchant(1)
+    let real: RealStore
+
+    init() throws { real = try RealStore() }
+
+    @Test func `a roll goes through its steps, proof promotes, and only a quiet old key is revoked`() async throws {
+        let old = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        let again = try await real.operations.startRoll(of: merchant, algorithm: .ecV1, for: RealStore.request)
+        #expect(!again.isNew && again.view.roll.number == roll.roll.number)
+        #expect(roll.standing.state == .started && roll.standing.waitingFor == .merchant && roll.roll.from == old)
+        let new = roll.roll.to
+        #expect(await refusal { try await finish(roll) } == .rollStateConflict)
+
+        try await real.certify(new, of: merchant)
+        for _ in 0..<100 { try await real.ask(new) }
+        #expect(try real.state(new) == .standby, "requests prove nothing")
+        try await real.prove(new)
+        #expect(try real.state(new) == .current)
+        #expect(try real.state(old) == .retiring)
+        let promotion = try #require(
+            try await real.operations.auditRecords(
+                AuditFilter(merchant: merchant, key: new), from: nil, oldestFirst: false, limit: 9
+            )
+            .first { $0.entry.deed == .keyPromoted })
+        #expect(promotion.entry.reason?.contains("proven in use") == true)
+
+        real.clock.advance(by: Self.day * 6)
+        try await real.prove(old)
+        real.clock.advance(by: Self.day * 6)
+        #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
+        #expect(try await state(roll) == .promoted)
+        #expect(await refusal { try await finish(roll, hurries: true) } == .malformed)
+        let plan = try await real.operations.finishRoll(
+            roll.roll.number, hurries: true, reason: "leaked", dryRun: true, for: RealStore.request)
+        #expect(plan.moves.map(\.publicKeyHash) == [old] && plan.warnings.contains { $0.contains("1 days 0 hours") })
+        #expect(try real.state(old) == .retiring)
+        real.clock.advance(by: Self.day)
+        #expect(try await state(roll) == .quiet)
+        try await finish(roll)
+        #expect(try real.state(old) == .revoked)
+        #expect(try await state(roll) == .finished)
+        try await finish(roll)
+        let prepared = try await real.operations.keyPairs(of: merchant).filter { $0.keyPair.state == .pending }
+        #expect(prepared.count == 1, "the pair to roll to next")
+    }
+
+    @Test func `a token to a key that no roll leads to, or with an older certificate, promotes nothing`() async throws {
+        _ = try await real.onboard(merchant)
+        let stray = try await real.operations.generateKeyPair(
+            for: merchant, algorithm: nil, purpose: .paymentProcessing, for: RealStore.request
+        ).keyPair.publicKeyHash
+        try await real.certify(stray, of: merchant)
+        try await real.prove(stray)
+        #expect(try real.state(stray) == .standby)
+        // As old as the current one, so that a roll makes a new pair in its place.
+        let roll = try await real.start(merchant)
+        #expect(roll.roll.to != stray)
+    }
+
+    @Test func `proof promotes nothing where the setting is off`() async throws {
+        var policy = RollPolicy()
+        policy.promotesOnProof = false
+        let real = try RealStore(policy: policy)
+        _ = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let new = try await real.start(merchant).roll.to
+        try await real.certify(new, of: merchant)
+        try await real.prove(new)
+        #expect(try real.state(new) == .standby)
+    }
+
+    @Test func `moves by hand keep the roll consistent`() async throws {
+        let old = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let first = try await real.start(merchant)
+        // Abandoned with its key.
+        _ = try await real.operations.revoke(first.roll.to, reason: "no", dryRun: false, for: RealStore.request)
+        #expect(try await state(first) == .abandoned)
+        let second = try await real.start(merchant)
+        try await real.certify(second.roll.to, of: merchant)
+        _ = try await real.operations.promote(second.roll.to, dryRun: false, for: RealStore.request)
+        #expect(try await state(second) == .promoted)
+        // Undone and done again: the same roll.
+        _ = try await real.operations.promote(old, dryRun: false, for: RealStore.request)
+        #expect(try await state(second) == .certificateStored)
+        #expect(try await open() == second.roll.number)
+        _ = try await real.operations.promote(second.roll.to, dryRun: false, for: RealStore.request)
+        #expect(await refusal { try await abandon(second) } == .rollStateConflict)
+        _ = try await real.operations.revoke(old, reason: "by hand", dryRun: false, for: RealStore.request)
+        #expect(try await state(second) == .finished)
+        // A restored key retires under a roll of its own.
+        _ = try await real.operations.restore(old, dryRun: false, for: RealStore.request)
+        let third = try #require(try await open())
+        let view = try await real.operations.roll(third)
+        #expect(view.roll.from == old && view.roll.to == second.roll.to && view.standing.state == .promoted)
+    }
+
+    @Test func `a promote by hand without a roll is one, and a third key's ends the one that is open`() async throws {
+        let old = try await real.onboard(merchant)
+        var others: [PublicKeyHash] = []
+        for _ in 0..<2 {
+            real.clock.advance(by: Self.day)
+            let hash = try await real.operations.generateKeyPair(
+                for: merchant, algorithm: nil, purpose: .paymentProcessing, for: RealStore.request
+            ).keyPair.publicKeyHash
+            try await real.certify(hash, of: merchant)
+            others.append(hash)
+        }
+        _ = try await real.operations.promote(others[0], dryRun: false, for: RealStore.request)
+        let first = try await real.operations.roll(try #require(try await open()))
+        #expect(first.roll.from == old && first.roll.to == others[0])
+        _ = try await real.operations.promote(others[1], dryRun: false, for: RealStore.request)
+        #expect(try await state(first) == .abandoned)
+        let second = try await real.operations.roll(try #require(try await open()))
+        #expect(second.roll.from == others[0] && second.roll.to == others[1])
+    }
+
+    @Test func `a compromised key's revocation lists what follows, before and after`() async throws {
+        let old = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        try await real.certify(roll.roll.to, of: merchant)
+        for dryRun in [true, false] {
+            let moves = try await real.operations.revoke(
+                old, reason: "compromised", dryRun: dryRun, for: RealStore.request)
+            for words in ["serial number 0A", "activate the certificate of \(roll.roll.to)", "410", "key destroy"] {
+                #expect(moves.warnings.contains { $0.contains(words) }, "\(words): \(moves.warnings)")
+            }
+        }
+        // The roll goes on, and is finished once its key is used: there is nothing left to retire.
+        #expect(try await state(roll) == .certificateStored)
+        try await real.prove(roll.roll.to)
+        #expect(try await state(roll) == .finished)
+    }
+
+    @Test func `observed use is counted for each kind, and survives what could not be stored`() async throws {
+        let hash = try await real.onboard(merchant)
+        let counter = real.operations.uses.counter(for: hash)
+        let first = real.clock.now
+        for _ in 0..<5 {
+            counter.record(at: real.clock.now)
+            real.clock.advance(by: .seconds(1))
+        }
+        try await real.ask(hash)
+        try await real.prove(hash)
+        let use = try #require(try await real.operations.keyPair(hash).use)
+        #expect(use.askedFor?.count == 6 && use.proven?.count == 1)
+        #expect(use.askedFor?.first == first && use.askedFor?.last == real.clock.now)
+        counter.record(at: real.clock.now)
+        try real.store.close()
+        #expect(await refusal { try await real.operations.storeUses(as: RealStore.caller) } == .storeUnavailable)
+        #expect(await refusal { try await real.operations.storeUses(as: RealStore.caller) } == .storeUnavailable)
+    }
+
+    @Test func `counts of many threads add up`() async throws {
+        let hash = try await real.onboard(merchant)
+        let counter = real.operations.uses.counter(for: hash)
+        await withTaskGroup { tasks in
+            for _ in 0..<4 {
+                tasks.addTask { for _ in 0..<20_000 { counter.record(at: real.clock.now) } }
+            }
+            tasks.addTask { for _ in 0..<50 { _ = try? await real.operations.storeUses(as: RealStore.caller) } }
+        }
+        try await real.operations.storeUses(as: RealStore.caller)
+        #expect(try await real.operations.keyPair(hash).use?.askedFor?.count == 80_000)
+    }
+
+    private func finish(_ view: RollView, hurries: Bool = false) async throws {
+        _ = try await real.operations.finishRoll(
+            view.roll.number, hurries: hurries, reason: nil, dryRun: false, for: RealStore.request)
+    }
+
+    private func abandon(_ view: RollView) async throws {
+        _ = try await real.operations.abandonRoll(
+            view.roll.number, reason: nil, dryRun: false, for: RealStore.request)
+    }
+
+    private func state(_ view: RollView) async throws -> RollState {
+        try await real.operations.roll(view.roll.number).standing.state
+    }
+
+    private func open() async throws -> Int? {
+        try await real.operations.rolls(of: merchant, state: .open, before: nil, limit: 9).first?.roll.number
+    }
+}

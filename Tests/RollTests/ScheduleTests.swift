@@ -1,0 +1,131 @@
+import MerchantCore
+import MerchantStore
+import MerchantTestSupport
+import MerchantOperations
+import Testing
+import Vocabulary
+
+/// What the daemon does of itself, told by the events it raises.
+@Suite struct ScheduleTests {
+    static let day = Duration.seconds(86_400)
+    static let request = RealStore.request
+    let repository = MemoryRepository()
+    let clock = HandMovedClock()
+    let merchant = RealStore.merchant(1)
+
+    func operations(_ policy: RollPolicy = RollPolicy()) -> MerchantOperations {
+        MerchantOperations(
+            repository: repository, custodian: NamedKeysCustodian(), claims: MemoryClaimLedger(), clock: clock,
+            environment: .sandbox, rolls: policy)
+    }
+
+    func key(_ operations: MerchantOperations, days: Int, promoted: Bool) async throws -> PublicKeyHash {
+        let hash = try await operations.generateKeyPair(
+            for: merchant, algorithm: nil, purpose: .paymentProcessing, for: Self.request
+        ).keyPair.publicKeyHash
+        _ = try await operations.storeCertificate(
+            NamedKeysCustodian.certificate(
+                hash, of: merchant, from: clock.now, to: clock.now.adding(Self.day * days)), for: nil,
+            for: Self.request)
+        if promoted { _ = try await operations.promote(hash, dryRun: false, for: Self.request) }
+        return hash
+    }
+
+    func pass(_ operations: MerchantOperations, days: Int) async throws {
+        for _ in 0..<days {
+            _ = try await operations.runSchedule(as: RealStore.caller)
+            clock.advance(by: Self.day)
+        }
+    }
+
+    @Test func `a certificate's end is told of at each threshold, once, and the successor is prepared in time`()
+        async throws
+    {
+        let operations = operations()
+        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        let hash = try await key(operations, days: 100, promoted: true)
+        let end = clock.now.adding(Self.day * 100)
+        try await pass(operations, days: 120)
+        let ends = repository.events.filter {
+            [.certificateEndingSoon, .certificateEnded].contains($0.kind) && $0.publicKeyHash == hash
+        }
+        let daysLeft = ends.map { (end.millisecondsSince1970 - $0.occurredAt.millisecondsSince1970) / 86_400_000 }
+        #expect(daysLeft == [60, 30, 15, 7, 1, 0])
+        #expect(ends.map(\.severity) == [.notice, .warning, .warning, .critical, .critical, .critical])
+        #expect(ends.last?.kind == .certificateEnded)
+        let started = repository.events.filter { $0.kind == .rollStarted }
+        #expect(started.count == 1)
+        let lead = try #require(started.first).occurredAt
+        #expect(end.adding(Self.day * -75) < lead && lead <= end.adding(Self.day * -59))
+        let below = repository.events.filter { $0.kind == .belowTarget }.map(\.severity)
+        #expect(below == [.warning, .critical])
+    }
+
+    @Test func `a step that is missing is reminded of every week`() async throws {
+        let operations = operations()
+        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        _ = try await key(operations, days: 700, promoted: true)
+        _ = try await operations.startRoll(of: merchant, algorithm: nil, for: Self.request)
+        try await pass(operations, days: 30)
+        let reminders = repository.events.filter { $0.kind == .rollWaiting }
+        #expect(reminders.count == 4)
+        #expect(reminders.allSatisfy { $0.severity == .warning && $0.detail.contains("waits for merchant") })
+    }
+
+    @Test func `a revoked key that is asked for raises one event a day, an unknown one none`() async throws {
+        let operations = operations()
+        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        let hash = try await key(operations, days: 700, promoted: true)
+        _ = try? operations.resolveNow(hash)
+        clock.advance(by: .seconds(1))
+        _ = try await operations.revoke(hash, reason: "compromised", dryRun: false, for: Self.request)
+        func alarms() -> Int { repository.events.count { $0.kind == .revokedKeyRequested } }
+        try await operations.storeUses(as: RealStore.caller)
+        #expect(alarms() == 0, "it was asked for before it was revoked")
+        for hour in 0..<48 {
+            clock.advance(by: .seconds(3600))
+            for _ in 0..<10 { _ = try? operations.resolveNow(hash) }
+            _ = try? operations.resolveNow(PublicKeyHash(of: [UInt8(hour)]))
+            try await operations.storeUses(as: RealStore.caller)
+        }
+        #expect(alarms() == 2)
+    }
+
+    @Test func `a quiet roll is finished by the daemon only where the setting says so`() async throws {
+        for finishes in [false, true] {
+            var policy = RollPolicy()
+            policy.finishesWhenQuiet = finishes
+            let real = try RealStore(policy: policy)
+            let old = try await real.onboard(merchant)
+            real.clock.advance(by: Self.day)
+            let roll = try await real.start(merchant)
+            try await real.certify(roll.roll.to, of: merchant)
+            try await real.prove(roll.roll.to)
+            for _ in 0..<9 {
+                _ = try await real.operations.runSchedule(as: RealStore.caller)
+                real.clock.advance(by: Self.day)
+            }
+            #expect(try real.state(old) == (finishes ? .revoked : .retiring))
+        }
+    }
+
+    @Test func `an exported old key is never revoked by the schedule`() async throws {
+        var policy = RollPolicy()
+        policy.finishesWhenQuiet = true
+        let real = try RealStore(policy: policy)
+        let old = try await real.onboard(merchant)
+        _ = try await real.operations.exportPrivateKey(old, for: RealStore.request)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        try await real.certify(roll.roll.to, of: merchant)
+        try await real.prove(roll.roll.to)
+        for _ in 0..<40 {
+            _ = try await real.operations.runSchedule(as: RealStore.caller)
+            real.clock.advance(by: Self.day)
+        }
+        #expect(try real.state(old) == .retiring)
+        _ = try await real.operations.finishRoll(
+            roll.roll.number, hurries: true, reason: "nobody has it any more", dryRun: false, for: RealStore.request)
+        #expect(try real.state(old) == .revoked)
+    }
+}

@@ -1,0 +1,110 @@
+import MerchantCore
+import Vocabulary
+
+/// One merchant: how it sells, how it does its part, and what Apple does for it.
+struct SimulatedMerchant {
+    enum Diligence { case prompt, late, never }
+    enum Step: Hashable { case sign, activate }
+
+    let identifier: MerchantIdentifier
+    let diligence: Diligence
+    let joinsAt: Timestamp
+    /// Seconds between two payments, about.
+    let pace: Double
+    let promotesByHand: Bool
+    let sendsJunk: Bool
+
+    private(set) var hasJoined = false
+    private(set) var activated: Set<PublicKeyHash> = []
+    var promotedByHand: Set<PublicKeyHash> = []
+    /// Of every certificate it has.
+    var certificateEnds: [PublicKeyHash: Timestamp] = [:]
+    private(set) var knownHashes: [PublicKeyHash] = []
+    private var due: [PublicKeyHash: [Step: Timestamp]] = [:]
+    private var nextPayment: Timestamp
+
+    /// What Apple encrypts to, and to what it is switching over which time.
+    private var inUse: PublicKeyHash?
+    private var switching: (to: PublicKeyHash, from: Timestamp, until: Timestamp)?
+
+    init(_ number: Int, start: Timestamp, _ generator: inout SeededGenerator) {
+        identifier = RealStore.merchant(number)
+        // The first ones are of every kind, so that a small run has them all.
+        let kind = number < 10 ? number : Int.random(in: 0..<10, using: &generator)
+        diligence = kind == 8 ? .late : kind == 9 ? .never : .prompt
+        joinsAt = start.adding(.seconds(Int.random(in: 0..<300 * 86_400, using: &generator)))
+        pace = [30.0, 30, 30, 7, 7, 7, 7, 3, 1, 1][kind] * 86_400
+        promotesByHand = Int.random(in: 0..<10, using: &generator) < 3
+        sendsJunk = Int.random(in: 0..<10, using: &generator) < 2
+        nextPayment = joinsAt
+    }
+
+    mutating func join(with first: PublicKeyHash, certificateEnds ends: Timestamp) {
+        hasJoined = true
+        inUse = first
+        activated.insert(first)
+        promotedByHand.insert(first)
+        knownHashes.append(first)
+        certificateEnds[first] = ends
+    }
+
+    /// Whether the merchant has come to do it; decided once, when it is first asked.
+    mutating func isDue(
+        _ step: Step, of hash: PublicKeyHash, at now: Timestamp, _ generator: inout SeededGenerator
+    ) -> Bool {
+        if let moment = due[hash]?[step] { return moment <= now }
+        let days: Int
+        switch diligence {
+        case .prompt: days = Int.random(in: 0...10, using: &generator)
+        case .late: days = Int.random(in: 14...60, using: &generator)
+        case .never: days = 100_000
+        }
+        due[hash, default: [:]][step] = now.adding(Simulation.day * days)
+        if step == .sign { knownHashes.append(hash) }
+        return false
+    }
+
+    /// Apple's switch spreads over minutes to hours.
+    mutating func activate(_ hash: PublicKeyHash, at now: Timestamp, _ generator: inout SeededGenerator) {
+        activated.insert(hash)
+        let minutes = Int.random(in: 10...24 * 60, using: &generator)
+        switching = (hash, now, now.adding(.seconds(minutes * 60)))
+        // A shop with a busy day: tokens of both keys arrive mixed.
+        nextPayment = min(nextPayment, now)
+    }
+
+    /// When it is paid next, until a moment.
+    mutating func payments(until end: Timestamp, _ generator: inout SeededGenerator) -> [Timestamp] {
+        guard hasJoined else { return [] }
+        var moments: [Timestamp] = []
+        while nextPayment < end {
+            moments.append(nextPayment)
+            let isBusy = pace < 5 * 86_400 && switching.map { nextPayment <= $0.until } ?? false
+            let mean = isBusy ? 1800 : pace
+            nextPayment = nextPayment.adding(.seconds(Int(Double.random(in: 0.2...1.8, using: &generator) * mean)))
+        }
+        return moments
+    }
+
+    /// Which key Apple encrypts a token to at that moment; nil where it has no valid certificate to use.
+    mutating func keyOfToken(at now: Timestamp, _ generator: inout SeededGenerator) -> PublicKeyHash? {
+        if let switching {
+            if switching.until <= now {
+                inUse = switching.to
+                self.switching = nil
+            } else {
+                let length = switching.until.millisecondsSince1970 - switching.from.millisecondsSince1970
+                let passed = now.millisecondsSince1970 - switching.from.millisecondsSince1970
+                if Double.random(in: 0..<1, using: &generator) < Double(passed) / Double(length) {
+                    return isValid(switching.to, at: now)
+                }
+                return inUse.flatMap { isValid($0, at: now) } ?? isValid(switching.to, at: now)
+            }
+        }
+        return inUse.flatMap { isValid($0, at: now) }
+    }
+
+    private func isValid(_ hash: PublicKeyHash, at now: Timestamp) -> PublicKeyHash? {
+        certificateEnds[hash].map { now <= $0 } ?? false ? hash : nil
+    }
+}

@@ -1,0 +1,170 @@
+import Crypto
+import Foundation
+import MerchantCore
+import MerchantStore
+import MerchantTestSupport
+import MerchantOperations
+import Vocabulary
+
+/// Merchants and Apple over years, on the real store and the real use cases, with a clock that is moved.
+///
+/// Everything that the model does follows from the seed. What goes wrong is collected, so that a run with a fault put in on
+/// purpose can be seen to fail.
+final class Simulation {
+    static let day = Duration.seconds(86_400)
+    static let tick = Duration.seconds(6 * 3600)
+
+    let real: RealStore
+    var merchants: [SimulatedMerchant] = []
+    private(set) var failures: [String] = []
+    private(set) var counts: [String: Int] = [:]
+    var generator: SeededGenerator
+
+    init(merchants count: Int, seed: UInt64, policy: RollPolicy) throws {
+        real = try RealStore(policy: policy)
+        generator = SeededGenerator(seed: seed)
+        for number in 0..<count { merchants.append(SimulatedMerchant(number, start: real.clock.now, &generator)) }
+    }
+
+    func fail(_ text: String) { if failures.count < 20 { failures.append("\(real.clock.now) \(text)") } }
+    func note(_ what: String) { counts[what, default: 0] += 1 }
+
+    func run(days: Int) async throws {
+        let end = real.clock.now.adding(Self.day * days)
+        while real.clock.now < end {
+            let begin = real.clock.now
+            try await actOnRolls()
+            var payments: [(at: Timestamp, merchant: Int)] = []
+            for index in merchants.indices {
+                if merchants[index].joinsAt <= begin, !merchants[index].hasJoined { try await join(index) }
+                payments += merchants[index].payments(until: begin.adding(Self.tick), &generator).map { ($0, index) }
+            }
+            payments.sort { ($0.at, $0.merchant) < ($1.at, $1.merchant) }
+            for payment in payments {
+                advance(to: payment.at)
+                pay(payment.merchant)
+            }
+            advance(to: begin.adding(Self.tick))
+            try await real.operations.storeUses(as: RealStore.caller)
+            let report = try await real.operations.runSchedule(as: RealStore.caller)
+            counts["rolls started", default: 0] += report.rollsStarted
+            counts["rolls finished", default: 0] += report.rollsFinished
+            counts["warnings", default: 0] += report.warnings
+            if report.failures > 0 { fail("the schedule could not prepare \(report.failures) successors") }
+        }
+    }
+
+    private func advance(to moment: Timestamp) {
+        let missing = moment.millisecondsSince1970 - real.clock.now.millisecondsSince1970
+        if missing > 0 { real.clock.advance(by: .milliseconds(missing)) }
+    }
+
+    // MARK: Merchants' part
+
+    private func join(_ index: Int) async throws {
+        let merchant = merchants[index].identifier
+        _ = try await real.operations.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
+        let made = try await real.operations.prepareKeyPairs(of: merchant, algorithm: .ecV1, for: RealStore.request)
+        let signsBoth = Bool.random(using: &generator)
+        for keyPair in made.prefix(signsBoth ? 2 : 1) { try await real.certify(keyPair.publicKeyHash, of: merchant) }
+        let first = made[0].publicKeyHash
+        _ = try await real.operations.promote(first, dryRun: false, for: RealStore.request)
+        merchants[index].join(with: first, certificateEnds: real.clock.now.adding(Self.day * 760))
+    }
+
+    /// Who is asked for something does it after a delay of its own, or never.
+    private func actOnRolls() async throws {
+        let open = try await real.operations.rolls(of: nil, state: .open, before: nil, limit: 100_000)
+        for view in open.reversed() {
+            guard let index = merchants.firstIndex(of: view.roll.merchantIdentifier) else { continue }
+            let to = view.roll.to
+            switch view.standing.state {
+            case .started:
+                guard merchants[index].isDue(.sign, of: to, at: real.clock.now, &generator) else { continue }
+                try await real.certify(to, of: view.roll.merchantIdentifier)
+                merchants[index].certificateEnds[to] = real.clock.now.adding(Self.day * 760)
+            case .certificateStored:
+                guard merchants[index].isDue(.activate, of: to, at: real.clock.now, &generator) else { continue }
+                merchants[index].activate(to, at: real.clock.now, &generator)
+                if merchants[index].promotesByHand {
+                    merchants[index].promotedByHand.insert(to)
+                    _ = try await real.operations.promote(to, dryRun: false, for: RealStore.request)
+                }
+            case .promoted, .quiet:
+                if !merchants[index].activated.contains(to), !merchants[index].promotedByHand.contains(to) {
+                    fail("\(to) was promoted before Apple was told to use it")
+                }
+            case .finished, .abandoned: break
+            }
+        }
+    }
+
+    // MARK: Apple's part
+
+    private func pay(_ index: Int) {
+        let now = real.clock.now
+        if merchants[index].sendsJunk, let hash = merchants[index].knownHashes.randomElement(using: &generator) {
+            _ = try? real.operations.resolveNow(hash)
+            note("junk")
+        }
+        guard let hash = merchants[index].keyOfToken(at: now, &generator) else {
+            return note("no certificate at Apple")
+        }
+        do {
+            _ = try real.operations.resolveNow(hash)
+            real.operations.uses.recordProven(hash, at: now)
+            note("tokens")
+        } catch { fail("a token of \(merchants[index].identifier) can't be decrypted: \(error)") }
+    }
+
+    // MARK: Judgement
+
+    /// Each threshold that passed while a key was current was warned of.
+    func judgeWarnings() async throws {
+        let now = real.clock.now
+        for merchant in merchants where merchant.hasJoined {
+            for (hash, ends) in merchant.certificateEnds {
+                let records = try await real.operations.auditRecords(
+                    AuditFilter(merchant: merchant.identifier, key: hash), from: nil, oldestFirst: false, limit: 100)
+                guard let from = records.last(where: { $0.entry.deed == .keyPromoted })?.entry.at else { continue }
+                let until = records.first { $0.entry.deed == .keySuperseded }?.entry.at ?? now
+                for days in EndWarning.thresholds {
+                    let moment = ends.adding(Self.day * -days)
+                    guard from <= moment, moment.adding(Self.tick * 2) < until else { continue }
+                    note("thresholds")
+                    let wasWarned = try real.store.readNow { try $0.wasWarned(of: ends, days: days, key: hash) }
+                    if !wasWarned { fail("\(hash) ended \(ends) and nobody was warned \(days) days before") }
+                }
+            }
+        }
+    }
+
+    /// Who did its part has a key that lasts.
+    func judgeDiligent() throws {
+        let now = real.clock.now
+        for merchant in merchants where merchant.hasJoined && merchant.diligence == .prompt {
+            let current = try real.store.readNow { reading in
+                try reading.keyPairs(of: merchant.identifier).first { $0.state == .current }?.publicKeyHash
+            }
+            guard let ends = current.flatMap({ merchant.certificateEnds[$0] }), ends > now else {
+                fail("\(merchant.identifier) did its part and has no valid current key")
+                continue
+            }
+        }
+    }
+
+    /// The same for the same run: the audit's last hash stands for everything before it.
+    func digest() async throws -> String {
+        let last = try await real.operations.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1).first
+        let text = counts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        return Hex.encode(SHA256.hash(data: Data((Hex.encode(last?.hash ?? []) + text).utf8)))
+    }
+}
+
+extension [SimulatedMerchant] {
+    /// They are numbered by their names.
+    fileprivate func firstIndex(of identifier: MerchantIdentifier) -> Int? {
+        identifier.rawValue.split(separator: ".").last.flatMap { Int($0.dropFirst()) }
+    }
+}
