@@ -52,7 +52,7 @@ import Vocabulary
             #expect(restored.status == 0, "\(restored.output) \(restored.error)")
             try other.start()
             #expect(try other.ctl("audit", "verify").status == 0)
-            #expect(try other.ctl("audit", "list", "--limit", "100").output.contains("databaseRestored"))
+            #expect(try other.ctl("audit", "list", "--limit", "1000").output.contains("databaseRestored"))
             let page = try LoadClient(other.adminSocket).object("GET", "/v1/merchants/merchant.com.b0.m0/keys").1
             let active = (page["items"] as? [[String: Any]] ?? []).first { $0["state"] as? String == "current" }
             if number > 0 {
