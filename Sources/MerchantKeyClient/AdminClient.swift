@@ -71,7 +71,8 @@ package final class AdminClient: Sendable {
 extension SocketCall.Body {
     static func encoded(_ body: some Encodable) throws(ClientError) -> SocketCall.Body {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
+        // Equal requests are equal bytes: a repeat under one Idempotency-Key is known by them.
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
             return .json(try encoder.encode(body))
         } catch {
