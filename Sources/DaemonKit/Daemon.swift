@@ -53,7 +53,6 @@ package enum Daemon {
             conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
         store.setEventObserver(operations.bell)
-        try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
         let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         let start = StartRecord(
             operations: operations, settings: settings, caller: ourselves, conditions: conditions, logger: logger)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// What still works when the storage does not, and what the daemon says.
@@ -31,7 +32,18 @@ import Testing
     @Test(.enabled(if: SmallDisk.isPossible, "mounting a small file system takes root"))
     func `on a full disk changes are refused, keys are answered, and all goes on once there is room`() throws {
         let disk = try SmallDisk(at: installation.path("state"), megabytes: 12)
-        try installation.start()
+        // Who gets events is on record too, and must not keep the daemon from starting. Nobody listens there.
+        let secret = try installation.write("0123456789abcdef0123456789abcdef", "webhook.secret")
+        chmod(secret, 0o600)
+        let config = try installation.write(
+            """
+            events:
+              webhooks:
+                - url: https://127.0.0.1:1/
+                  secret-file: \(secret)
+                  allow-internal-addresses: true
+            """, "webhook.yaml")
+        try installation.start(config: config)
         let hash = try onboard()
         #expect(try installation.check().status == 0)
         try disk.fill()
@@ -47,7 +59,7 @@ import Testing
         // A daemon that has to start again on the full disk keeps no payment waiting.
         installation.stop(SIGKILL)
         try disk.fill()
-        try installation.start(answering: ["200", "503"])
+        try installation.start(config: config, answering: ["200", "503"])
         #expect(try installation.uses(hash) == ["200", "200"])
         #expect(try refusal()["code"] as? String == "storeUnavailable")
         #expect(try installation.check().status == 2)

@@ -1,10 +1,11 @@
+import EventDelivery
 import Logging
 import MerchantCore
 import MerchantOperations
 import Synchronization
 import Vocabulary
 
-/// Records the start in the audit, with what happened to the database since the last one.
+/// Records the start in the audit, with what happened to the database since the last one, and who gets events from now on.
 ///
 /// A disk that is full at the start keeps no payment waiting: keys are resolved, and the record is made up for.
 final class StartRecord: Sendable {
@@ -52,6 +53,8 @@ final class StartRecord: Sendable {
     func makeUp() async -> Bool {
         guard !isMade.load(ordering: .acquiring) else { return true }
         do {
+            // Harmless to repeat, so it comes first: the start is on record once.
+            try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
             try await operations.recordStart(
                 as: caller, version: Program.version, policy: settings.policy, history: history.withLock { $0 })
             try await forgetRestore()

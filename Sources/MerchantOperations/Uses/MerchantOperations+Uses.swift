@@ -31,7 +31,7 @@ extension MerchantOperations {
                 throw error
             } catch {
                 failure = failure ?? error
-                await storeOneByOne(some, at: now, for: request)
+                try await storeOneByOne(rest, of: some.count, at: now, for: request)
             }
             rest = rest.dropFirst(some.count)
         }
@@ -40,11 +40,19 @@ extension MerchantOperations {
     }
 
     /// What one key's use leads to may fail; its counts are lost then, and no other key's.
+    ///
+    /// - Throws: where the store fails, with everything that is left kept for the next time. What else fails was thrown for
+    ///   the group already.
     private func storeOneByOne(
-        _ some: [(key: PublicKeyHash, value: KeyUse)], at now: Timestamp, for request: Request
-    ) async {
-        for (hash, use) in some {
-            try? await repository.write { try note(use, of: hash, at: now, for: request, in: $0) }
+        _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, of count: Int, at now: Timestamp, for request: Request
+    ) async throws {
+        for (index, (hash, use)) in rest.prefix(count).enumerated() {
+            do {
+                try await repository.write { try note(use, of: hash, at: now, for: request, in: $0) }
+            } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
+                for (hash, use) in rest.dropFirst(index) { uses.add(use, for: hash) }
+                throw error
+            } catch { continue }
         }
     }
 
