@@ -9,13 +9,8 @@ struct BulkCommandTests {
         _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
         _ body: (Program, FakeDaemon) async throws -> Void
     ) async throws {
-        let program = try Program()
-        defer { program.remove() }
-        let daemon = try FakeDaemon(in: program.directory) { request in
-            request.target == "/v1/status" ? try .json(Samples.status([])) : try answer(request)
-        }
-        defer { daemon.stop() }
-        try await body(program, daemon)
+        try await FakeDaemon.with(
+            { request in request.target == "/v1/status" ? try .json(Samples.status([])) : try answer(request) }, body)
     }
 
     private static func report(_ program: Program, _ name: String) throws -> [[String: String]] {

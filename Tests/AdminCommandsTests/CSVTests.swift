@@ -11,7 +11,7 @@ struct CSVTests {
 
     @Test("RFC 4180: quotes, doubled quotes, commas and line ends in quotes, CRLF and LF, a last line without an end")
     func wellFormed() throws {
-        #expect(try Self.rows("") == [])
+        #expect(try Self.rows("") == [] && Self.rows("\n") == [] && Self.rows("a,b") == [["a", "b"]])
         #expect(try Self.rows("a,b\r\n1,2\r\n") == [["a", "b"], ["1", "2"]])
         #expect(try Self.rows("a,b\n,\n\"\",x") == [["a", "b"], ["", ""], ["", "x"]])
         #expect(
@@ -28,6 +28,8 @@ struct CSVTests {
             ("a\n\"b", "line 2 has a quote that is never closed"), ("a\nb\"c\n", "line 2 has a quote inside"),
             ("\"a\"b\n", "line 1 has text after a closing quote"), ("a\nb\rc\n", "line 2 has a carriage return"),
             ("a\r", "line 1 has a carriage return"), ("a\n\nb\n", "line 2 is empty"),
+            ("a\n\"b\nc", "line 2 has a quote that"), ("a\u{0}b", "line 1 has a NUL"),
+            ("\"\u{0}\"", "line 1 has a NUL"),
             ("\"a\n\"\"\n", "line 1 has a quote that is never closed"),
             (String(repeating: "x", count: 65_537), "line 1 has a field of more than"),
         ])
@@ -88,5 +90,27 @@ struct CSVTests {
         let lines = failure?.message.split(separator: "\n").map { $0.prefix(while: { $0 != ":" }) } ?? []
         #expect(lines == ["nothing was done", "line 2", "line 3", "line 4", "line 5"], "\(failure?.message ?? "")")
         #expect(throws: CommandFailure.self) { try MerchantFile(Data("merchantIdentifier\n".utf8), named: "m.csv") }
+    }
+
+    @Test(
+        "a file of registrations has its columns in any order, and is refused where it lacks one or has a strange one")
+    func registrations() throws {
+        let required = "partnerInternalMerchantIdentifier,partnerMerchantName,domainNames"
+        let file = try RegistrationFile(
+            Data(
+                """
+                domainNames,partnerMerchantName,partnerInternalMerchantIdentifier,encryptTo
+                "a.example; b.example  c.example",Shop,shop|1,
+                """.utf8), named: "r.csv")
+        let request = try #require(file.lines.first).request
+        #expect(request.partnerInternalMerchantIdentifier == "shop|1" && request.partnerMerchantName == "Shop")
+        #expect(request.domainNames == ["a.example", "b.example", "c.example"])
+        #expect(request.encryptTo == nil && request.merchantUrl == nil && file.lines[0].line == 2)
+        for bad in [
+            "partnerInternalMerchantIdentifier,partnerMerchantName\nshop-1,Shop\n", "\(required),colour\na,b,c,d\n",
+            "\(required),domainNames\na,b,c,d\n", "\(required)\nshop-1,Shop\n", "\(required)\n",
+        ] {
+            #expect(throws: CommandFailure.self) { try RegistrationFile(Data(bad.utf8), named: "r.csv") }
+        }
     }
 }

@@ -11,20 +11,9 @@ struct EventCommandTests {
             rollId: nil, detail: "the key\u{1B}[2J is revoked")
     }
 
-    private static func with(
-        _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
-        _ body: (Program, FakeDaemon) async throws -> Void
-    ) async throws {
-        let program = try Program()
-        defer { program.remove() }
-        let daemon = try FakeDaemon(in: program.directory, answer)
-        defer { daemon.stop() }
-        try await body(program, daemon)
-    }
-
     @Test("The newest are listed, oldest first, with the filters that were given; control characters go no further")
     func newest() async throws {
-        try await Self.with({ _ in try .json(Page(items: [Self.event(7), Self.event(9)], nextCursor: nil)) }) {
+        try await FakeDaemon.with({ _ in try .json(Page(items: [Self.event(7), Self.event(9)], nextCursor: nil)) }) {
             program, daemon in
             let list = try await program.run([
                 "event", "list", "--last", "2", "--merchant", "merchant.com.example", "--kind", "keyRevoked",
@@ -45,7 +34,7 @@ struct EventCommandTests {
 
     @Test("--after goes on from page to page")
     func after() async throws {
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             request.target.contains("after=4&")
                 ? try .json(Page(items: [Self.event(5), Self.event(6)], nextCursor: "6"))
                 : try .json(Page(items: [Self.event(8)], nextCursor: nil))
@@ -71,7 +60,7 @@ struct EventCommandTests {
 
     @Test("Parked events are sent again: one, one webhook's, or all")
     func redeliver() async throws {
-        try await Self.with({ _ in try .json(RedeliveredEventsDocument(redelivered: 3)) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(RedeliveredEventsDocument(redelivered: 3)) }) { program, daemon in
             let one = try await program.run([
                 "event", "redeliver", "17", "--webhook", "ops", "--socket", daemon.socketPath,
             ])

@@ -4,20 +4,9 @@ import WireAPI
 
 @Suite("merchantkeyctl key and certificate")
 struct KeyCommandTests {
-    private static func with(
-        _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
-        _ body: (Program, FakeDaemon) async throws -> Void
-    ) async throws {
-        let program = try Program()
-        defer { program.remove() }
-        let daemon = try FakeDaemon(in: program.directory, answer)
-        defer { daemon.stop() }
-        try await body(program, daemon)
-    }
-
     @Test("A beginning with '/' and '+' reaches the daemon whole, and the key it names is asked for")
     func beginning() async throws {
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             request.target.contains("beginning")
                 ? try .json(Page(items: [Samples.key(Samples.otherHash)], nextCursor: nil))
                 : try .json(Samples.key(Samples.otherHash))
@@ -35,7 +24,7 @@ struct KeyCommandTests {
 
     @Test("An ambiguous beginning lists what it may be, an unknown one says so: exit status 1")
     func ambiguous() async throws {
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             request.target.contains("beginning=%41")
                 ? try .json(Page(items: [KeyDocument](), nextCursor: nil))
                 : try .json(Page(items: [Samples.key(), Samples.key(Samples.otherHash)], nextCursor: nil))
@@ -53,7 +42,7 @@ struct KeyCommandTests {
 
     @Test("Elsewhere than on a terminal a revoke without --yes shows its plan, and does nothing")
     func revokeUnasked() async throws {
-        try await Self.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
+        try await FakeDaemon.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
             let transcript = try await program.run(
                 ["key", "revoke", Samples.hash, "--reason", "rolled", "--socket", daemon.socketPath])
             #expect(transcript.status == 1)
@@ -67,7 +56,7 @@ struct KeyCommandTests {
 
     @Test("--dry-run shows what would be done, also with --yes, and does nothing", arguments: [[], ["--yes"]])
     func dryRun(more: [String]) async throws {
-        try await Self.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
+        try await FakeDaemon.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
             let transcript = try await program.run(
                 ["key", "revoke", Samples.hash, "--reason", "r", "--dry-run", "--socket", daemon.socketPath] + more)
             #expect(transcript.status == 0)
@@ -78,7 +67,7 @@ struct KeyCommandTests {
 
     @Test("--yes revokes at once")
     func yes() async throws {
-        try await Self.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
+        try await FakeDaemon.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
             let transcript = try await program.run(
                 ["key", "revoke", Samples.hash, "--reason", "it \"leaked\"", "--yes", "--socket", daemon.socketPath])
             #expect(
@@ -101,7 +90,7 @@ struct KeyCommandTests {
         "On a terminal only the word yes goes on",
         arguments: [("yes\n", 0, [true, false]), ("y\n", 1, [true]), ("\n", 1, [true])] as [(String, Int32, [Bool])])
     func asked(typed: String, status: Int32, dryRuns: [Bool]) async throws {
-        try await Self.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
+        try await FakeDaemon.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
             let transcript = try await program.run(
                 ["key", "destroy", Samples.hash, "--after", "12h", "--socket", daemon.socketPath],
                 input: .terminal(typed))
@@ -114,7 +103,7 @@ struct KeyCommandTests {
 
     @Test("Promote and restore don't ask", arguments: ["promote", "restore"])
     func promote(verb: String) async throws {
-        try await Self.with({ _ in try .json(Samples.move(dryRun: false, from: "standby", to: "current")) }) {
+        try await FakeDaemon.with({ _ in try .json(Samples.move(dryRun: false, from: "standby", to: "current")) }) {
             program, daemon in
             let transcript = try await program.run(["key", verb, Samples.hash, "--socket", daemon.socketPath])
             #expect(transcript.status == 0)
@@ -124,7 +113,8 @@ struct KeyCommandTests {
 
     @Test("Generate writes the CSR once, readable by all, and refuses to overwrite before a key is made")
     func generate() async throws {
-        try await Self.with({ _ in try .json(Samples.key(state: "pending", csr: Samples.csr)) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: "pending", csr: Samples.csr)) }) {
+            program, daemon in
             let file = program.path("x.csr.pem")
             let arguments = ["key", "generate", "merchant.com.example", "--csr", file, "--socket", daemon.socketPath]
             #expect(try await program.run(arguments).status == 0)
@@ -144,7 +134,8 @@ struct KeyCommandTests {
 
     @Test("With --csr - standard output holds the CSR alone")
     func generateToStandardOutput() async throws {
-        try await Self.with({ _ in try .json(Samples.key(state: "pending", csr: Samples.csr)) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: "pending", csr: Samples.csr)) }) {
+            program, daemon in
             let transcript = try await program.run(
                 [
                     "key", "generate", "merchant.com.example", "--csr", "-", "--algorithm", "RSA_v1", "--socket",
@@ -158,7 +149,7 @@ struct KeyCommandTests {
 
     @Test("A CSR is asked for as PEM or DER and passed on byte for byte")
     func csr() async throws {
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             request.headers["accept"]?.hasPrefix("application/pkcs10") == true
                 ? .text("0\u{1}der", "application/pkcs10") : .text(Samples.csr, "application/x-pem-file")
         }) { program, daemon in
@@ -174,7 +165,7 @@ struct KeyCommandTests {
 
     @Test("Import sends the files as Base64 and the passphrase as text, and prints none of them")
     func importKey() async throws {
-        try await Self.with({ _ in try .json(Samples.key(state: "standby")) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: "standby")) }) { program, daemon in
             let key = try program.write("KEY-BYTES", to: "k")
             let certificate = try program.write("CERT", to: "c")
             let passphrase = try program.write("open sesame\n", to: "p")
@@ -202,7 +193,7 @@ struct KeyCommandTests {
 
     @Test("A certificate is sent as it is, with its merchant or without, also from standard input")
     func upload() async throws {
-        try await Self.with({ _ in try .json(Samples.key(state: "standby")) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: "standby")) }) { program, daemon in
             let file = try program.write("0\u{1}\n\0cer", to: "x.cer")
             let common = ["--socket", daemon.socketPath, "certificate", "upload"]
             #expect(try await program.run(common + [file]).status == 0)
@@ -220,7 +211,7 @@ struct KeyCommandTests {
 
     @Test("A file that is empty, too large, absent or a directory is exit status 1, and nothing is sent")
     func badFiles() async throws {
-        try await Self.with({ _ in try .json(Samples.key()) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.key()) }) { program, daemon in
             let files = [
                 try program.write("", to: "empty"),
                 try program.write(String(repeating: "x", count: 1_048_577), to: "large"),
@@ -237,7 +228,7 @@ struct KeyCommandTests {
 
     @Test("A merchant is removed after a dry run and a question, not without one")
     func removeMerchant() async throws {
-        try await Self.with({ _ in try .json(Samples.merchant()) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.merchant()) }) { program, daemon in
             let arguments = ["merchant", "remove", "merchant.com.example", "--socket", daemon.socketPath]
             let unasked = try await program.run(arguments)
             #expect(unasked.status == 1)
@@ -251,7 +242,7 @@ struct KeyCommandTests {
 
     @Test("The audit is asked for what is wanted, and says when there is more")
     func audit() async throws {
-        try await Self.with({ _ in
+        try await FakeDaemon.with({ _ in
             try .json(
                 Page(
                     items: [

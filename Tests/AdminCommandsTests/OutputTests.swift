@@ -87,4 +87,13 @@ struct MaskingTests {
         }
         #expect(failure?.message.contains("4784") == false)
     }
+
+    @Test("Progress counts what an earlier run did but not in the rate, and fits the terminal")
+    func progress() {
+        let state = ProgressBar.State(finished: 10, skipped: 20, failed: 3)
+        let line = ProgressBar.line(state, total: 60, after: .seconds(5), columns: 70, .plain)
+        #expect(line == "[################................] 30 of 60, 2/s, 15 s left, 3 failed")
+        #expect(ProgressBar.line(state, total: nil, after: .zero, columns: 70, .plain) == "30, 0/s, 3 failed")
+        #expect(ProgressBar.line(state, total: 60, after: .seconds(5), columns: 30, .plain).first == "3")
+    }
 }

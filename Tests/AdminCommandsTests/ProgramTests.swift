@@ -5,17 +5,6 @@ import WireAPI
 /// Transcripts of the real program before a daemon of the test's own.
 @Suite("merchantkeyctl")
 struct ProgramTests {
-    private static func with(
-        _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
-        _ body: (Program, FakeDaemon) async throws -> Void
-    ) async throws {
-        let program = try Program()
-        defer { program.remove() }
-        let daemon = try FakeDaemon(in: program.directory, answer)
-        defer { daemon.stop() }
-        try await body(program, daemon)
-    }
-
     @Test("No daemon is exit status 3, and the path is named")
     func unreachable() async throws {
         let program = try Program()
@@ -30,7 +19,7 @@ struct ProgramTests {
 
     @Test("A socket that nobody listens on is exit status 3")
     func refusedConnection() async throws {
-        try await Self.with({ _ in throw CancellationError() }) { program, daemon in
+        try await FakeDaemon.with({ _ in throw CancellationError() }) { program, daemon in
             let path = daemon.socketPath
             try FileManager.default.moveItem(atPath: path, toPath: path + "2")
             daemon.stop()
@@ -73,7 +62,7 @@ struct ProgramTests {
 
     @Test("A problem is exit status 1, with its code and detail on standard error")
     func problem() async throws {
-        try await Self.with({ _ in .problem(404, "merchantNotFound", "merchant merchant.a is not known") }) {
+        try await FakeDaemon.with({ _ in .problem(404, "merchantNotFound", "merchant merchant.a is not known") }) {
             program, daemon in
             let transcript = try await program.run(["--socket", daemon.socketPath, "merchant", "show", "merchant.a"])
             #expect(
@@ -86,7 +75,7 @@ struct ProgramTests {
 
     @Test("An answer that is none of the contract's is exit status 1", arguments: ["<html>", "[]", "{}", ""])
     func nonsense(body: String) async throws {
-        try await Self.with({ _ in .text(body) }) { program, daemon in
+        try await FakeDaemon.with({ _ in .text(body) }) { program, daemon in
             let transcript = try await program.run(["merchant", "show", "merchant.a", "--socket", daemon.socketPath])
             #expect(transcript.status == 1)
             #expect(transcript.error.contains("the daemon's answer can't be read"))
@@ -95,7 +84,8 @@ struct ProgramTests {
 
     @Test("The global options may stand before the noun, after the verb, or in the environment")
     func placement() async throws {
-        try await Self.with({ _ in try .json(Page(items: [Samples.merchant()], nextCursor: nil)) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Page(items: [Samples.merchant()], nextCursor: nil)) }) {
+            program, daemon in
             let socket = daemon.socketPath
             let expected = """
                 MERCHANT              NAME     ACTIVE  TARGET  ADDED (UTC)
@@ -126,7 +116,7 @@ struct ProgramTests {
 
     @Test("A list follows its pages, and is one JSON value that keeps fields this program does not know")
     func pages() async throws {
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             .text(
                 request.target.contains("cursor=x%2F1")
                     ? #"{"items":[{"merchantIdentifier":"merchant.b","merchantIdentifierHash":"","targetActiveKeyPairs":2,"activeKeyPairs":2,"createdAt":"t"}]}"#
@@ -146,7 +136,8 @@ struct ProgramTests {
 
     @Test("A list that leads nowhere ends")
     func endlessPages() async throws {
-        try await Self.with({ _ in try .json(Page(items: [MerchantDocument](), nextCursor: "x")) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Page(items: [MerchantDocument](), nextCursor: "x")) }) {
+            program, daemon in
             let transcript = try await program.run(["merchant", "list", "--socket", daemon.socketPath])
             #expect(transcript.status == 1)
         }
@@ -156,7 +147,7 @@ struct ProgramTests {
         "status --check ends as monitoring expects",
         arguments: [([], 0), (["notice"], 0), (["warning"], 1), (["critical"], 2)] as [([String], Int32)])
     func statusCheck(severities: [String], status: Int32) async throws {
-        try await Self.with({ _ in try .json(Samples.status(severities)) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.status(severities)) }) { program, daemon in
             let transcript = try await program.run(["status", "--check", "--socket", daemon.socketPath])
             #expect(transcript.status == status)
             #expect(transcript.output.split(separator: "\n").count == 1)
@@ -165,7 +156,7 @@ struct ProgramTests {
 
     @Test("status --check is unknown, 3, where the daemon refuses or is not there")
     func statusUnknown() async throws {
-        try await Self.with({ _ in .problem(403, "forbidden", "no") }) { program, daemon in
+        try await FakeDaemon.with({ _ in .problem(403, "forbidden", "no") }) { program, daemon in
             for socket in [daemon.socketPath, "/tmp/there-is-no-such-socket"] {
                 let transcript = try await program.run(["status", "--check", "--socket", socket])
                 #expect(transcript.status == 3)

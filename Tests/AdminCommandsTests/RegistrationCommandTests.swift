@@ -5,20 +5,9 @@ import WireAPI
 
 @Suite("merchantkeyctl registration and domain")
 struct RegistrationCommandTests {
-    private static func with(
-        _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
-        _ body: (Program, FakeDaemon) async throws -> Void
-    ) async throws {
-        let program = try Program()
-        defer { program.remove() }
-        let daemon = try FakeDaemon(in: program.directory, answer)
-        defer { daemon.stop() }
-        try await body(program, daemon)
-    }
-
     @Test("Register sends Apple's fields, names in ASCII, and shows warnings beside the result")
     func register() async throws {
-        try await Self.with({ _ in try .json(Samples.registration(warnings: ["no key"]), status: 201) }) {
+        try await FakeDaemon.with({ _ in try .json(Samples.registration(warnings: ["no key"]), status: 201) }) {
             program, daemon in
             let transcript = try await program.run([
                 "registration", "register", "shop|1", "--name", "Shop", "--domain", "BÜCHER.example", "--domain",
@@ -40,10 +29,10 @@ struct RegistrationCommandTests {
             ["register", "a/b", "--name", "n", "--domain", "a.example"],
             ["register", "shop", "--name", "n", "--domain", "https://a.example"],
             ["register", "shop", "--name", "n"], ["unregister", "shop"], ["details", "a b"],
-            ["import", "x.csv", "--concurrency", "65"], ["import", "-"],
+            ["import", "x.csv", "--concurrency", "129"], ["import"],
         ])
     func wrongUsage(arguments: [String]) async throws {
-        try await Self.with({ _ in try .json(Samples.registration()) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.registration()) }) { program, daemon in
             let transcript = try await program.run(["--socket", daemon.socketPath, "registration"] + arguments)
             #expect(transcript.status == 2, "\(transcript)")
             #expect(daemon.requests.isEmpty)
@@ -52,7 +41,7 @@ struct RegistrationCommandTests {
 
     @Test("Details are asked for by the encoded identifier, and say whose word they are")
     func details() async throws {
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             try .json(Samples.registration(source: request.target.hasSuffix("refresh=true") ? "apple" : "mirror"))
         }) { program, daemon in
             let common = ["--socket", daemon.socketPath, "registration", "details", "shop|1"]
@@ -77,7 +66,7 @@ struct RegistrationCommandTests {
 
     @Test("Elsewhere than on a terminal an unregister without --yes shows its plan, and does nothing")
     func unregisterUnasked() async throws {
-        try await Self.with(Self.withdrawal) { program, daemon in
+        try await FakeDaemon.with(Self.withdrawal) { program, daemon in
             let common = ["registration", "unregister", "shop|1", "--reason", "r", "--socket", daemon.socketPath]
             let unasked = try await program.run(common)
             #expect(unasked.status == 1 && unasked.error.contains("would unregister a.example\n"))
@@ -96,7 +85,7 @@ struct RegistrationCommandTests {
     @Test("Sync goes on until the end, also after Apple wanted to be left alone, and joins what it found")
     func sync() async throws {
         let seen = Mutex(0)
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             guard request.target != "/v1/status" else { return try .json(Samples.status([])) }
             let number = seen.withLock { seen in
                 seen += 1
@@ -125,7 +114,7 @@ struct RegistrationCommandTests {
 
     @Test("The domain file goes to standard output byte for byte, what to do with it to standard error")
     func domainFile() async throws {
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             request.method == "PUT"
                 ? try .json(DomainFileDocument(sha256: "ab", size: 3, storedAt: "2026-11-21T04:53:15Z"))
                 : .text("0\u{1}\r\n", "text/plain")
@@ -146,7 +135,7 @@ struct RegistrationCommandTests {
 
     @Test("A domain that Apple would refuse is exit status 1, with its findings")
     func domainCheck() async throws {
-        try await Self.with({ request in
+        try await FakeDaemon.with({ request in
             let fine = request.text.contains("good")
             return try .json(
                 DomainCheckDocument(

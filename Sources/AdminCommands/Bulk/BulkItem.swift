@@ -1,3 +1,6 @@
+import FoundationEssentials
+import Vocabulary
+
 /// One of many things that a verb does the same to.
 protocol BulkItem: Sendable {
     /// What people call it, the same in every run: an identifier, a file's name.
@@ -14,8 +17,8 @@ enum BulkOutcome: Hashable, Sendable {
     case done([String: String])
     /// It was as asked before.
     case unchanged([String: String])
-    /// In one sentence.
-    case failed(String)
+    /// The daemon's code where it said no, and why in one sentence.
+    case failed(code: String? = nil, String)
 }
 
 /// One line of a report.
@@ -29,20 +32,27 @@ struct BulkRecord: Codable, Hashable, Sendable {
     let content: String
     let place: String?
     let outcome: Outcome
+    /// What the daemon called it, where it refused.
+    let code: String?
     /// Why it failed.
     let detail: String?
     let result: [String: String]?
+    /// When it was written, RFC 3339.
+    let at: String?
 
     init(_ item: some BulkItem, of verb: String, _ outcome: BulkOutcome) {
         self.verb = verb
         self.item = item.name
         content = item.content
         place = item.place
+        at = Timestamp(Date()).rfc3339
         switch outcome {
-        case .done(let result): (self.outcome, self.result, detail) = (.done, result.isEmpty ? nil : result, nil)
+        case .done(let result):
+            (self.outcome, self.result, code, detail) = (.done, result.isEmpty ? nil : result, nil, nil)
         case .unchanged(let result):
-            (self.outcome, self.result, detail) = (.unchanged, result.isEmpty ? nil : result, nil)
-        case .failed(let why): (self.outcome, self.result, detail) = (.failed, nil, why)
+            (self.outcome, self.result, code, detail) = (.unchanged, result.isEmpty ? nil : result, nil, nil)
+        case .failed(let code, let why):
+            (self.outcome, result, self.code, detail) = (.failed, nil, code, why)
         }
     }
 }

@@ -25,9 +25,13 @@ final class BulkReport {
     init(_ path: String, of verb: String) throws(CommandFailure) {
         self.path = path
         self.verb = verb
-        descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
+        }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            throw CommandFailure(.refused, "\(path) is no regular file, expected a report or a new name")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw CommandFailure(.refused, "the report \(path) is in use by another run, expected it to have ended")
@@ -87,7 +91,10 @@ final class BulkReport {
                 guard line.endIndex == bytes.endIndex else {
                     throw CommandFailure(.refused, "\(path) is no report of '\(verb)', expected one or a new name")
                 }
-                ftruncate(descriptor, off_t(line.startIndex - bytes.startIndex))
+                guard ftruncate(descriptor, off_t(line.startIndex - bytes.startIndex)) == 0 else {
+                    throw CommandFailure(
+                        .refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
+                }
                 continue
             }
             guard record.verb == verb else {

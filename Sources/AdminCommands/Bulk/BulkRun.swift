@@ -1,12 +1,7 @@
 import MerchantKeyClient
-import StrictJSON
 
 /// Does the same to many items: some beside each other, each result in a report, what an earlier run did left out.
 struct BulkRun<Item: BulkItem> {
-    /// How many a run does at the same time.
-    static var defaultConcurrency: Int { 32 }
-    static var concurrencyRange: ClosedRange<Int> { 1...128 }
-
     private let verb: String
     private let report: BulkReport
     private let concurrency: Int
@@ -19,8 +14,7 @@ struct BulkRun<Item: BulkItem> {
 
     private enum Ending: Sendable {
         case outcome(Item, BulkOutcome)
-        /// The daemon can't be reached: the item is as undone as before.
-        case unreachable(ClientError)
+        case stop(BulkSummary.Stop)
     }
 
     /// - Parameters:
@@ -32,7 +26,8 @@ struct BulkRun<Item: BulkItem> {
     ) async throws -> BulkSummary {
         var summary = BulkSummary(verb: verb, report: report.path)
         let interruption = Interruption()
-        var progress = BulkProgress(total: total)
+        var progress = ProgressBar(total: total)
+        let pace = BulkPace()
         defer {
             progress.clear()
             report.sync()
@@ -46,11 +41,12 @@ struct BulkRun<Item: BulkItem> {
                     let record = BulkRecord(item, of: verb, outcome)
                     try report.add(record)
                     summary.count(record)
-                case .unreachable(let error): summary.unreachable = error
+                case .stop(let stop): summary.stop = summary.stop ?? stop
                 }
-                progress.show(summary)
+                progress.show(
+                    .init(finished: summary.finished, skipped: summary.skipped, failed: summary.failed))
             }
-            while !interruption.happened, summary.unreachable == nil {
+            while !interruption.happened, summary.stop == nil {
                 if underWay == concurrency, let ending = try await group.next() {
                     try take(ending)
                     continue
@@ -60,31 +56,34 @@ struct BulkRun<Item: BulkItem> {
                     summary.skipped += 1
                     continue
                 }
-                group.addTask { try await Self.attempt(item, act) }
+                group.addTask { try await Self.attempt(item, pace, act) }
                 underWay += 1
             }
             while let ending = try await group.next() { try take(ending) }
         }
         summary.wasInterrupted = interruption.happened
-        summary.end()
+        summary.end(of: total)
         return summary
     }
 
-    /// A daemon that restarts or has too much to do is waited for, some seconds.
     private static func attempt(
-        _ item: Item, _ act: @Sendable (Item) async throws -> BulkOutcome
+        _ item: Item, _ pace: BulkPace, _ act: @Sendable (Item) async throws -> BulkOutcome
     ) async throws -> Ending {
-        var pause = Duration.milliseconds(100)
+        var tries = 0
         while true {
+            try await pace.wait()
             do {
                 return .outcome(item, try await act(item))
-            } catch let error as ClientError where error.mayPass {
-                guard pause < .seconds(4) else { return .unreachable(error) }
-                try await Task.sleep(for: pause)
-                pause *= 2
             } catch let error as ClientError {
-                if case .refused(let refusal) = error { return .outcome(item, .failed(refusal.description)) }
-                return .outcome(item, .failed(error.description))
+                tries += 1
+                switch BulkReaction(to: error, tries: tries) {
+                case .pauseAll(let duration): await pace.pause(duration)
+                case .waitAlone(let duration): try await Task.sleep(for: duration)
+                case .stop(let status): return .stop(.init(error: error, status: status))
+                case .fail:
+                    guard case .refused(let refusal) = error else { return .outcome(item, .failed("\(error)")) }
+                    return .outcome(item, .failed(code: refusal.code, refusal.detail))
+                }
             } catch let failure as CommandFailure {
                 return .outcome(item, .failed(failure.message))
             }

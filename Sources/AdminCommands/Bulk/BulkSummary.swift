@@ -3,6 +3,12 @@ import StrictJSON
 
 /// What became of a run.
 struct BulkSummary: Sendable {
+    /// Why a run ended before its last item.
+    struct Stop: Sendable {
+        let error: ClientError
+        let status: ExitStatus
+    }
+
     /// How many failures are shown; the report has them all.
     static let shownFailures = 20
 
@@ -14,7 +20,9 @@ struct BulkSummary: Sendable {
     /// By an earlier run.
     var skipped = 0
     var wasInterrupted = false
-    var unreachable: ClientError?
+    var stop: Stop?
+    /// Because the run ended before; nil where nobody knows how many there are.
+    private(set) var notTried: Int?
     private(set) var failures: [BulkRecord] = []
     private let begin = ContinuousClock.now
     private var duration = Duration.zero
@@ -27,9 +35,7 @@ struct BulkSummary: Sendable {
     var finished: Int { done + unchanged + failed }
 
     /// A second.
-    var rate: Double { rate(in: duration) }
-
-    var rateSoFar: Double { rate(in: ContinuousClock.now - begin) }
+    var rate: Double { duration > .zero ? Double(finished) / (duration / .seconds(1)) : 0 }
 
     mutating func count(_ record: BulkRecord) {
         switch record.outcome {
@@ -41,12 +47,10 @@ struct BulkSummary: Sendable {
         }
     }
 
-    mutating func end() { duration = ContinuousClock.now - begin }
-
-    private func rate(in duration: Duration) -> Double {
-        let (seconds, attoseconds) = duration.components
-        let time = Double(seconds) + Double(attoseconds) / 1e18
-        return time > 0 ? Double(finished) / time : 0
+    /// - Parameter total: how many items there were, as far as is known.
+    mutating func end(of total: Int?) {
+        duration = ContinuousClock.now - begin
+        notTried = stop != nil || wasInterrupted ? total.map { max(0, $0 - finished - skipped) } : 0
     }
 }
 
@@ -60,9 +64,7 @@ extension BulkSummary {
         case .json: printer.json(document)
         }
         let again = "the same command again goes on where it was"
-        if let unreachable {
-            throw CommandFailure(.unreachable, "merchantkeyctl: stopped: \(unreachable); \(again)")
-        }
+        if let stop { throw CommandFailure(stop.status, "merchantkeyctl: stopped: \(stop.error); \(again)") }
         if wasInterrupted { throw CommandFailure(.refused, "stopped; \(again)") }
         if failed > 0 { throw CommandFailure(.refused, "\(failed) failed; \(again) and leaves out what is done") }
     }
@@ -73,13 +75,17 @@ extension BulkSummary {
             ("unchanged", unchanged > 0 ? Cell("\(unchanged)") : nil),
             ("done before", skipped > 0 ? Cell("\(skipped)") : nil),
             ("failed", Cell("\(failed)", failed > 0 ? .critical : .plain)),
+            ("not tried", (notTried ?? 0) > 0 ? Cell("\(notTried ?? 0)", .warning) : nil),
             ("a second", finished > 0 ? Cell("\(Int(rate))") : nil),
             ("report", Cell(report)),
         ])
         guard !failures.isEmpty else { return [record] }
         let table = Block.table(
             headings: ["FAILED", "WHERE", "WHY"],
-            rows: failures.map { [Cell($0.item), Cell($0.place), Cell($0.detail)] })
+            rows: failures.map { failure in
+                let why = [failure.code, failure.detail].compactMap(\.self).joined(separator: ": ")
+                return [Cell(failure.item), Cell(failure.place), Cell(why)]
+            })
         guard failed > failures.count else { return [record, table] }
         return [record, table, .text("and \(failed - failures.count) more, see the report")]
     }
@@ -89,8 +95,10 @@ extension BulkSummary {
         return .object(
             JSONObject(members: [
                 number("done", done), number("unchanged", unchanged), number("skipped", skipped),
-                number("failed", failed), .init(name: "report", value: .string(report)),
-                .init(name: "stopped", value: .bool(wasInterrupted || unreachable != nil)),
+                number("failed", failed),
+                .init(name: "notTried", value: notTried.map { .number("\($0)") } ?? .null),
+                .init(name: "report", value: .string(report)),
+                .init(name: "stopped", value: .bool(wasInterrupted || stop != nil)),
             ]))
     }
 }

@@ -88,7 +88,7 @@ package struct CSVReader {
             }
             if byte == UInt8(ascii: "\n") { line += 1 }
             content.append(byte)
-            try judge(content.count)
+            try judge(byte, count: content.count)
         }
         throw Fault(description: "line \(begin) has a quote that is never closed")
     }
@@ -104,7 +104,7 @@ package struct CSVReader {
                 throw Fault(description: "line \(line) has a carriage return without a line feed, expected LF or CRLF")
             }
             index += 1
-            try judge(index - begin)
+            try judge(byte, count: index - begin)
         }
         return try text(bytes[begin..<index], from: line)
     }
@@ -118,7 +118,8 @@ package struct CSVReader {
         }
     }
 
-    private func judge(_ count: Int) throws(Fault) {
+    private func judge(_ byte: UInt8, count: Int) throws(Fault) {
+        guard byte != 0 else { throw Fault(description: "line \(line) has a NUL, expected text") }
         guard count <= Self.longestField else {
             throw Fault(description: "line \(line) has a field of more than \(Self.longestField) bytes")
         }

@@ -1,57 +1,84 @@
-import Synchronization
+import Foundation
+import Glibc
 
-/// How far long work has come, on a terminal; elsewhere it is silent.
-final class ProgressBar: Sendable {
-    private static let width = 30
-    private static let pause = Duration.milliseconds(100)
+/// A line on standard error that says how far long work has come; nothing where standard error is no terminal.
+package struct ProgressBar {
+    /// How far it has come.
+    package struct State: Hashable, Sendable {
+        /// By this run, whatever became of it.
+        let finished: Int
+        /// Left out, because an earlier run did it.
+        let skipped: Int
+        let failed: Int
 
-    private struct State {
-        var shownAt: ContinuousClock.Instant?
-        var isOver = false
+        package init(finished: Int, skipped: Int = 0, failed: Int = 0) {
+            self.finished = finished
+            self.skipped = skipped
+            self.failed = failed
+        }
     }
 
-    private let title: String
+    private static let interval = Duration.milliseconds(100)
+
     /// nil where nobody knows.
     private let total: Int?
-    private let start = ContinuousClock.now
-    private let isTerminal = StandardStream.error.isTerminal
-    private let state = Mutex(State())
+    private let isShown: Bool
+    private let style: Style
+    private let begin = ContinuousClock.now
+    private var last: ContinuousClock.Instant?
 
-    init(_ title: String, total: Int?) {
-        self.title = title
+    init(total: Int?) {
         self.total = total
+        let environment = ProcessInfo.processInfo.environment
+        isShown = StandardStream.error.isTerminal && environment["TERM"] != "dumb"
+        style = Style.choose(isTerminal: isShown, noColor: environment["NO_COLOR"], term: environment["TERM"])
     }
 
-    /// - Parameter remark: what else is to be said, such as how many failed.
-    func show(_ done: Int, remark: String = "") {
-        guard isTerminal else { return }
+    mutating func show(_ state: State) {
         let now = ContinuousClock.now
-        state.withLock { state in
-            guard !state.isOver, state.shownAt.map({ now - $0 >= Self.pause }) ?? true else { return }
-            state.shownAt = now
-            StandardStream.error.write("\r\(line(done, at: now))\(remark.isEmpty ? "" : ", \(remark)")\u{1B}[K")
-        }
+        guard isShown, last.map({ $0 + Self.interval < now }) ?? true else { return }
+        last = now
+        let line = Self.line(state, total: total, after: now - begin, columns: Self.columns, style)
+        // ECMA-48: to the line's begin, and erase to its end.
+        StandardStream.error.write("\r\u{1B}[K" + line)
     }
 
-    /// Takes the line away. Once is enough.
-    func end() {
-        state.withLock { state in
-            if isTerminal, state.shownAt != nil, !state.isOver { StandardStream.error.write("\r\u{1B}[K") }
-            state.isOver = true
-        }
+    /// Takes the line away.
+    mutating func clear() {
+        guard isShown, last != nil else { return }
+        StandardStream.error.write("\r\u{1B}[K")
+        last = nil
     }
 
-    private func line(_ done: Int, at now: ContinuousClock.Instant) -> String {
-        let seconds = max(
-            0.001, Double((now - start).components.seconds) + Double((now - start).components.attoseconds) / 1e18)
-        let rate = Double(done) / seconds
-        var line = "\(title) \(done)"
-        if let total, total > 0 {
-            let filled = min(Self.width, done * Self.width / total)
-            let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
-            line = "\(title) [\(bar)] \(done) of \(total)"
-            if rate > 0, done < total { line += ", \(Int(Double(total - done) / rate) + 1) s left" }
-        }
-        return "\(line), \(Int(rate.rounded()))/s"
+    /// One line of at most `columns` characters, colours not counted.
+    package static func line(
+        _ state: State, total: Int?, after time: Duration, columns: Int, _ style: Style
+    ) -> String {
+        let past = state.finished + state.skipped
+        let rate = time > .zero ? Double(state.finished) / (time / .seconds(1)) : 0
+        var text = total.map { "\(past) of \($0)" } ?? "\(past)"
+        text += ", \(Int(rate))/s"
+        if let total, total > past, rate > 0 { text += ", \(self.time(Double(total - past) / rate)) left" }
+        let failed = state.failed > 0 ? ", \(state.failed) failed" : ""
+        let room = min(40, columns - text.count - failed.count - 4)
+        let bar =
+            total.map { total in
+                guard room >= 10 else { return "" }
+                let filled = min(room, room * past / max(total, 1))
+                return "[\(String(repeating: "#", count: filled))\(String(repeating: ".", count: room - filled))] "
+            } ?? ""
+        return bar + text + (failed.isEmpty ? "" : style.paint(failed, .critical))
+    }
+
+    private static func time(_ seconds: Double) -> String {
+        let seconds = Int(min(seconds, 360_000))
+        return seconds < 120 ? "\(seconds) s" : seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
+    }
+
+    /// TIOCGWINSZ, whose macro Swift can't read.
+    private static var columns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, 0x5413, &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
     }
 }

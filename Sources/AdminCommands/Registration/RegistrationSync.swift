@@ -27,8 +27,8 @@ struct RegistrationSync: AsyncParsableCommand {
         try await global.withAdmin { admin in
             var result = SyncResult(repair: repair)
             let total = try? await admin.status().document.registrations
-            let bar = ProgressBar("comparing", total: total)
-            defer { bar.end() }
+            var bar = ProgressBar(total: total)
+            defer { bar.clear() }
             var cursor: String?
             var waits = 0
             repeat {
@@ -45,7 +45,7 @@ struct RegistrationSync: AsyncParsableCommand {
                     continue
                 }
                 try result.add(stretch)
-                bar.show(result.compared)
+                bar.show(.init(finished: result.compared))
                 cursor = stretch.document.nextCursor
                 if let halted = stretch.document.halted {
                     guard let seconds = halted.retryAfter, waits < Self.mostWaits else { break }
@@ -56,7 +56,7 @@ struct RegistrationSync: AsyncParsableCommand {
                     result.halted = nil
                 }
             } while cursor != nil
-            bar.end()
+            bar.clear()
             try result.show(global.printer)
         }
     }

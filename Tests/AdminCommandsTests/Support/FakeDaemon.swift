@@ -20,6 +20,8 @@ final class FakeDaemon: Sendable {
         var mediaType = "application/json"
         /// Seconds.
         var retryAfter: Int?
+        /// The connection ends without an answer.
+        var isLost = false
         let body: [UInt8]
 
         static func json(_ document: some Encodable, status: Int = 200) throws -> Reply {
@@ -76,6 +78,7 @@ final class FakeDaemon: Sendable {
         seen.withLock { $0.append(request) }
         let reply: Reply
         do { reply = try answer(request) } catch { reply = .problem(500, "internalError", "the test's closure threw") }
+        guard !reply.isLost else { return }
         var bytes = Array(
             """
             HTTP/1.1 \(reply.status) Status\r
@@ -130,5 +133,18 @@ final class FakeDaemon: Sendable {
         }
         guard bound == 0, Glibc.listen(descriptor, 16) == 0 else { throw POSIXError(.EADDRINUSE) }
         return descriptor
+    }
+}
+
+extension FakeDaemon {
+    /// Runs `body` with the program and a daemon on the socket that the program finds by `--socket`.
+    static func with(
+        _ answer: @escaping @Sendable (Request) throws -> Reply, _ body: (Program, FakeDaemon) async throws -> Void
+    ) async throws {
+        let program = try Program()
+        defer { program.remove() }
+        let daemon = try FakeDaemon(in: program.directory, answer)
+        defer { daemon.stop() }
+        try await body(program, daemon)
     }
 }
