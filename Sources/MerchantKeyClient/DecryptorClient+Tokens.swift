@@ -10,7 +10,9 @@ extension DecryptorClient {
     ///   - paymentData: the token's `paymentData`, the JSON text as it was received.
     ///   - expectation: what the token must be for.
     ///   - claim: whether this payment is to be taken now, so that no other call can decrypt the same token again.
-    ///   - idempotencyKey: names the attempt; the same caller repeating the same call with it gets the answer again.
+    ///   - idempotencyKey: names the attempt, 1 to 255 visible ASCII characters. After ``ClientError/unreachable(socketPath:why:)``
+    ///     the payment may be taken: the same caller repeating the same call with the same key gets the answer again, for
+    ///     an hour. Without a key a lost answer is lost for good.
     public func decrypt(
         _ paymentData: [UInt8], expecting expectation: PaymentExpectation, claim: Bool, idempotencyKey: String? = nil
     ) async throws(ClientError) -> DecryptedToken {

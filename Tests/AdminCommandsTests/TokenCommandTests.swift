@@ -1,5 +1,6 @@
 import Foundation
 import MerchantKeyClient
+import Synchronization
 import Testing
 import WireAPI
 
@@ -59,6 +60,34 @@ struct TokenCommandTests {
             #expect(body["receivedAt"] as? String == "2026-11-21T03:53:15Z")
             #expect(body["claim"] as? Bool == false, "a daemon claims unless it is told not to")
             #expect(body.count == 4)
+        }
+    }
+
+    @Test("A claim is named, so that an answer that got lost is asked for again by the same name; a look is not")
+    func claims() async throws {
+        let losses = Mutex(1)
+        try await Self.with({ _ in
+            var reply = Self.decrypted()
+            reply.isLost = losses.withLock { losses in
+                losses -= 1
+                return losses >= 0
+            }
+            return reply
+        }) { program, daemon, token in
+            func decrypt(_ more: String...) async throws -> Program.Transcript {
+                try await program.run(["token", "decrypt", token, "--decryptor-socket", daemon.socketPath] + more)
+            }
+            #expect(try await decrypt("--claim").status == 0)
+            let names = daemon.requests.map { $0.headers["idempotency-key"] }
+            #expect(names.count == 2 && names[0] == names[1] && names[0]?.count == 36)
+            #expect(try await decrypt("--claim").status == 0)
+            #expect(try await decrypt().status == 0)
+            let later = daemon.requests.dropFirst(2).map { $0.headers["idempotency-key"] }
+            #expect(later.count == 2 && later[0] != names[0] && later[1] == nil)
+            losses.withLock { $0 = 2 }
+            let gone = try await decrypt("--claim", "--idempotency-key", "mine-1")
+            #expect(gone.status == 3 && gone.error.contains("repeat it with --idempotency-key mine-1"), "\(gone)")
+            #expect(try await decrypt("--idempotency-key", "mine-1").status == 2)
         }
     }
 

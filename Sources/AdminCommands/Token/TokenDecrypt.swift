@@ -42,10 +42,19 @@ struct TokenDecrypt: AsyncParsableCommand {
     @Flag(help: "Take the payment: no other call decrypts this token again.")
     var claim = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Names the attempt to take the payment: repeated with it, an answer that got lost is given again, for an hour.",
+            discussion: "Default: a random one.", valueName: "key"))
+    var idempotencyKey: String?
+
     @OptionGroup var decryptor: DecryptorOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
+        guard claim || idempotencyKey == nil else {
+            throw ValidationError("found --idempotency-key without --claim, expected both")
+        }
         guard !claim || (!unverified && at == nil) else {
             throw ValidationError(
                 "found --claim with --unverified or --at, expected it alone: only a token verified now can be claimed")
@@ -58,12 +67,33 @@ struct TokenDecrypt: AsyncParsableCommand {
             expected: PaymentExpectation(merchant: merchant.map { .named($0.rawValue) } ?? .any),
             verify: unverified ? false : nil, receivedAt: at?.rfc3339, claim: claim, view: view?.rawValue)
         try await decryptor.withDecryptor(global) { client in
-            let answer = try await client.decrypt(token.json, terms)
+            let answer = try await decrypt(token.json, terms, client)
             let shown = try shownBytes(answer.document)
             if raw { return global.printer.raw(Data(shown)) }
             let fields = try MaskedFields(plaintext: shown)
             try global.printer.show(answer.json) { Self.blocks(answer.document, fields) }
         }
+    }
+
+    /// A claim whose answer got lost is asked for again: the payment may be taken, and nobody else can take it then.
+    private func decrypt(
+        _ token: [UInt8], _ terms: DecryptTerms, _ client: DecryptorClient
+    ) async throws -> Answer<DecryptedTokenDocument> {
+        guard claim else { return try await client.decrypt(token, terms) }
+        let key = idempotencyKey ?? UUID().uuidString
+        for isLast in [false, true] {
+            do throws(ClientError) {
+                return try await client.decrypt(token, terms, idempotencyKey: key)
+            } catch {
+                guard case .unreachable = error else { throw error }
+                if isLast {
+                    throw CommandFailure(
+                        .unreachable,
+                        "merchantkeyctl: \(error)\nrepeat it with --idempotency-key \(key): the payment may be taken")
+                }
+            }
+        }
+        preconditionFailure("the last round returns or throws")
     }
 
     /// The plaintext, or the view that was asked for.
