@@ -35,40 +35,86 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 extension NetworkAddress {
     /// Whether a server must not be sent there on somebody else's word: this machine, private and shared networks,
     /// multicast, and everything that IANA has set aside or never given out.
+    package var isInternal: Bool { objection != nil }
+
+    /// nil for an address of the public internet; otherwise what it is, for a finding.
     ///
     /// Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), RFC 4291, RFC 6052.
-    package var isInternal: Bool {
-        bytes.count == 4 ? Self.isInternal4(bytes) : Self.isInternal6(bytes)
-    }
+    package var objection: String? { bytes.count == 4 ? Self.objection4(bytes[...]) : Self.objection6(bytes) }
 
-    private static func isInternal4(_ bytes: [UInt8]) -> Bool {
-        switch (bytes[0], bytes[1], bytes[2]) {
-        case (0, _, _), (10, _, _), (127, _, _): true
-        // Shared address space of carriers, RFC 6598.
-        case (100, 64...127, _): true
-        case (169, 254, _), (172, 16...31, _), (192, 168, _): true
-        // Protocol assignments, documentation, the 6to4 relay that was withdrawn.
-        case (192, 0, 0), (192, 0, 2), (198, 51, 100), (203, 0, 113), (192, 88, 99): true
-        // Benchmarks, RFC 2544.
-        case (198, 18...19, _): true
-        // Multicast, reserved, broadcast.
-        case (224..., _, _): true
-        default: false
+    private struct Range {
+        let prefix: [UInt8]
+        let bits: Int
+        let kind: String
+
+        init(_ prefix: [UInt8], _ bits: Int, _ kind: String) {
+            self.prefix = prefix
+            self.bits = bits
+            self.kind = kind
+        }
+
+        func holds(_ bytes: ArraySlice<UInt8>) -> Bool {
+            zip(bytes, prefix).enumerated().prefix((bits + 7) / 8).allSatisfy { index, pair in
+                let kept = UInt8(truncatingIfNeeded: 0xff00 >> min(8, bits - index * 8))
+                return pair.0 & kept == pair.1 & kept
+            }
         }
     }
 
-    private static func isInternal6(_ bytes: [UInt8]) -> Bool {
-        let begins = { (prefix: [UInt8]) in bytes.starts(with: prefix) }
-        let last4 = Array(bytes[12...])
-        // IPv4 in IPv6, ::ffff:0:0/96, and through a translator, 64:ff9b::/96.
-        if begins([UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]) { return isInternal4(last4) }
-        if begins([0x00, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8)) { return isInternal4(last4) }
-        // Only 2000::/3 was ever given out; loopback, link-local, unique local and multicast lie outside.
-        guard bytes[0] & 0xE0 == 0x20 else { return true }
-        // Protocol assignments with Teredo (2001::/23), documentation.
-        if begins([0x20, 0x01]), bytes[2] < 2 { return true }
-        if begins([0x20, 0x01, 0x0D, 0xB8]) || begins([0x3F, 0xFF]) && bytes[2] < 0x10 { return true }
-        // 6to4 carries an IPv4 address.
-        return begins([0x20, 0x02])
+    private static let ranges4 = [
+        Range([0], 8, "an address of this network"),
+        Range([10], 8, "a private address"),
+        Range([100, 64], 10, "an address behind a carrier's NAT"),
+        Range([127], 8, "a loopback address"),
+        Range([169, 254], 16, "a link-local address"),
+        Range([172, 16], 12, "a private address"),
+        Range([192, 0, 0], 24, "an address of a protocol's own"),
+        Range([192, 0, 2], 24, "an address for documentation"),
+        Range([192, 88, 99], 24, "a 6to4 relay's address"),
+        Range([192, 168], 16, "a private address"),
+        Range([198, 18], 15, "an address for benchmarks"),
+        Range([198, 51, 100], 24, "an address for documentation"),
+        Range([203, 0, 113], 24, "an address for documentation"),
+        Range([224], 4, "a multicast address"),
+        Range([240], 4, "a reserved address"),
+    ]
+
+    /// The packets go to the IPv4 address that is the end of these.
+    private static let carriers4 = [
+        Range([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96, "in IPv6"),
+        Range([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96, "behind NAT64"),
+    ]
+
+    /// Only 2000::/3 was ever given out; within it, these are not public.
+    private static let ranges6 = [
+        // With Teredo, which carries an IPv4 address.
+        Range([0x20, 0x01, 0x00], 23, "an address of a protocol's own"),
+        Range([0x20, 0x01, 0x0d, 0xb8], 32, "an address for documentation"),
+        Range([0x3f, 0xff, 0x00], 20, "an address for documentation"),
+        // It carries an IPv4 address, through relays that were withdrawn (RFC 7526).
+        Range([0x20, 0x02], 16, "a 6to4 address"),
+    ]
+
+    private static let outside6 = [
+        Range([UInt8](repeating: 0, count: 16), 128, "the unspecified address"),
+        Range([UInt8](repeating: 0, count: 15) + [1], 128, "a loopback address"),
+        Range([0xfe, 0x80], 10, "a link-local address"),
+        Range([0xfc], 7, "a private address"),
+        Range([0xfe, 0xc0], 10, "a private address"),
+        Range([0xff], 8, "a multicast address"),
+    ]
+
+    private static func objection4(_ bytes: ArraySlice<UInt8>) -> String? {
+        ranges4.first { $0.holds(bytes) }?.kind
+    }
+
+    private static func objection6(_ bytes: [UInt8]) -> String? {
+        if let carrier = carriers4.first(where: { $0.holds(bytes[...]) }) {
+            return objection4(bytes[12...]).map { "\($0) \(carrier.kind)" }
+        }
+        guard Range([0x20], 3, "").holds(bytes[...]) else {
+            return outside6.first { $0.holds(bytes[...]) }?.kind ?? "a reserved address"
+        }
+        return ranges6.first { $0.holds(bytes[...]) }?.kind
     }
 }

@@ -12,6 +12,8 @@ import Vocabulary
             "::", "::1", "::ffff:127.0.0.1", "::ffff:10.1.2.3", "::ffff:a9fe:a9fe", "::127.0.0.1", "64:ff9b::10.0.0.1",
             "64:ff9b:1::1", "100::1", "2001::1", "2001:1ff::1", "2001:db8::1", "2002:7f00:1::1", "2002:808:808::1",
             "3fff::1", "5f00::1", "fc00::1", "fd12:3456::1", "fe80::1", "febf::1", "fec0::1", "ff02::1", "4000::1",
+            "10.1.2.3", "192.0.0.1", "239.1.1.1", "::ffff:10.0.0.1", "fdff::1", "64:ff9b::7f00:1", "64:ff9b::a00:1",
+            "2002:7f00:1::", "2002:a00:1::", "2002:11ab:4e07::1",
         ])
     func inside(_ text: String) throws {
         #expect(try #require(NetworkAddress(text)).isInternal)
@@ -25,10 +27,25 @@ import Vocabulary
             "192.0.1.1", "192.167.0.1", "192.169.0.1", "198.17.0.1", "198.20.0.0", "203.0.112.1", "223.255.255.255",
             "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2001:200::1", "2001:4860:4860::8888", "2620:149:af0::10",
             "2a00:1450::1",
-            "2003::1", "3ffe::1", "3fff:1000::1",
+            "2003::1", "3ffe::1", "3fff:1000::1", "11.0.0.1", "17.171.78.7", "100.128.0.1", "128.0.0.1",
+            "169.253.255.255",
+            "172.32.0.1", "192.167.255.255", "198.17.255.255", "198.20.0.1", "2606:4700::1", "::ffff:17.171.78.7",
+            "64:ff9b::11ab:4e07",
         ])
     func outside(_ text: String) throws {
         #expect(try !#require(NetworkAddress(text)).isInternal)
+    }
+
+    @Test(
+        "a refusal says what the address is",
+        arguments: [
+            ("100.64.0.1", "an address behind a carrier's NAT"), ("169.254.169.254", "a link-local address"),
+            ("::ffff:127.0.0.1", "a loopback address in IPv6"), ("64:ff9b::10.0.0.1", "a private address behind NAT64"),
+            ("2002:808:808::1", "a 6to4 address"), ("fd12::1", "a private address"), ("::", "the unspecified address"),
+            ("::2", "a reserved address"),
+        ])
+    func kinds(_ text: String, _ kind: String) throws {
+        #expect(try #require(NetworkAddress(text)).objection == kind)
     }
 
     @Test("only an address is read as one, and it is written as it is known")

@@ -35,7 +35,7 @@ package struct DomainCheck: DomainChecker {
                 parts.path.isEmpty, parts.query == nil, parts.user == nil
             else { return nil }
             let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-            guard NameResolution.literal(bare) != nil else { return nil }
+            guard NetworkAddress(bare) != nil else { return nil }
             self.host = bare
             port = parts.port ?? 443
         }
@@ -61,7 +61,7 @@ package struct DomainCheck: DomainChecker {
         _ domain: DomainName, _ named: Address?, _ url: String, expecting file: [UInt8],
         until deadline: ContinuousClock.Instant
     ) async -> (address: String?, finding: DomainCheckFinding) {
-        let found: [ResolvedAddress]
+        let found: [NetworkAddress]
         do {
             found = try await addresses(of: domain, named, until: deadline)
         } catch let error as NameResolutionError {
@@ -70,18 +70,16 @@ package struct DomainCheck: DomainChecker {
             return (nil, timedOut)
         }
         guard let first = found.first else { return (nil, .nameNotResolved("it has no address")) }
-        let usable = found.filter { settings.allowsInternalAddresses || PublicAddress.objection(to: $0.bytes) == nil }
+        let usable = found.filter { settings.allowsInternalAddresses || !$0.isInternal }
         guard !usable.isEmpty else {
-            return (
-                nil, .addressRefused(address: first.text, kind: PublicAddress.objection(to: first.bytes) ?? "internal")
-            )
+            return (nil, .addressRefused(address: first.description, kind: first.objection ?? "internal"))
         }
         // Only one that cannot be reached at all gives way to the next, as in every client.
         var last: (String?, DomainCheckFinding) = (nil, timedOut)
         for address in usable.prefix(4) {
             let left = deadline - .now
-            guard left > .zero else { return (address.text, timedOut) }
-            last = (address.text, await ask(address, domain, url, expecting: file, within: left))
+            guard left > .zero else { return (address.description, timedOut) }
+            last = (address.description, await ask(address, domain, url, expecting: file, within: left))
             switch last.1 {
             case .connectionRefused, .connectionFailed: continue
             default: return last
@@ -91,13 +89,14 @@ package struct DomainCheck: DomainChecker {
     }
 
     private func ask(
-        _ address: ResolvedAddress, _ domain: DomainName, _ url: String, expecting file: [UInt8], within left: Duration
+        _ address: NetworkAddress, _ domain: DomainName, _ url: String, expecting file: [UInt8], within left: Duration
     ) async -> DomainCheckFinding {
         guard let url = URL(string: url) else { return .protocolViolation("the URL cannot be made") }
         var limits = SecureTransport.Limits()
         limits.answer = settings.largestFile
         let transport = SecureTransport(
-            roots: settings.roots, connectTimeout: left, limits: limits, addresses: [domain.rawValue: address.text])
+            roots: settings.roots, connectTimeout: left, limits: limits,
+            addresses: [domain.rawValue: address.description])
         var request = URLRequest(url: url)
         request.timeoutInterval = max(0.001, left / .seconds(1))
         request.setValue("merchantkeyd domain check", forHTTPHeaderField: "User-Agent")
@@ -122,7 +121,7 @@ package struct DomainCheck: DomainChecker {
         }
     }
 
-    private func finding(_ failure: TransportFailure, _ address: ResolvedAddress) -> DomainCheckFinding {
+    private func finding(_ failure: TransportFailure, _ address: NetworkAddress) -> DomainCheckFinding {
         switch failure {
         case .serverUntrusted(let server):
             switch server.fault {
@@ -131,7 +130,7 @@ package struct DomainCheck: DomainChecker {
             case .otherName: .certificateForOtherName(server.detail)
             case .untrusted: .certificateUntrusted(server.detail)
             }
-        case .unreachable(let why) where why.hasPrefix("Connection refused"): .connectionRefused(address.text)
+        case .unreachable(let why) where why.hasPrefix("Connection refused"): .connectionRefused(address.description)
         case .unreachable(let why) where why.contains("in time"): timedOut
         case .unreachable(let why) where why.hasPrefix("TLS failed: "): .tlsFailed(String(why.dropFirst(12)))
         case .unreachable(let why), .answerLost(let why), .identityUnusable(let why): .connectionFailed(why)
@@ -147,10 +146,10 @@ package struct DomainCheck: DomainChecker {
 
     private func addresses(
         of domain: DomainName, _ named: Address?, until deadline: ContinuousClock.Instant
-    ) async throws -> [ResolvedAddress] {
-        if let named { return NameResolution.literal(named.host).map { [$0] } ?? [] }
+    ) async throws -> [NetworkAddress] {
+        if let named { return NetworkAddress(named.host).map { [$0] } ?? [] }
         // The system's resolver cannot be interrupted: it is left behind where it takes too long.
-        let (answers, continuation) = AsyncThrowingStream.makeStream(of: [ResolvedAddress].self)
+        let (answers, continuation) = AsyncThrowingStream.makeStream(of: [NetworkAddress].self)
         let lookup = Task {
             do {
                 continuation.yield(try await NameResolution.resolve(domain.rawValue))
