@@ -78,7 +78,7 @@ let domain: [Target] = [
 ]
 
 let useCases: [Target] = [
-    room("MerchantOperations", ["MerchantCore", "PaymentToken", "Vocabulary", "Secrets", .crypto])
+    room("MerchantOperations", ["MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto])
 ]
 
 let edges: [Target] = [
@@ -146,11 +146,12 @@ let programs: [Target] = [
 
 let testTargets: [Target] = [
     tests("VocabularyTests", ["Vocabulary"]),
-    tests("StrictJSONTests", ["StrictJSON"]),
+    tests("StrictJSONTests", ["StrictJSON", "MerchantTestSupport"]),
     tests("SecretsTests", ["Secrets"]),
     tests("MerchantCoreTests", ["MerchantCore", "Vocabulary"]),
     tests(
-        "PaymentTokenTests", ["PaymentToken", "SandboxKit", "Secrets", "Vocabulary", .crypto, .cryptoExtras],
+        "PaymentTokenTests",
+        ["PaymentToken", "SandboxKit", "MerchantTestSupport", "Secrets", "Vocabulary", .crypto, .cryptoExtras],
         resources: [.copy("Scripts")]),
     // As another program sees the library: nothing but what is public.
     .testTarget(
@@ -189,7 +190,9 @@ let testTargets: [Target] = [
             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1,
             .nioPosix, .serviceLifecycle,
         ]),
-    tests("MerchantStoreTests", ["MerchantStore", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    tests(
+        "MerchantStoreTests",
+        ["MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
         "AppleGatewayTests",

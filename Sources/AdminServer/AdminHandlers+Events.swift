@@ -76,13 +76,3 @@ extension AdminHandlers {
         return grants.allowsEveryMerchant(.read) ? nil : grants.merchants(.read)
     }
 }
-
-extension EventDocument {
-    init(_ stored: StoredEvent) {
-        let event = stored.event
-        self.init(
-            id: stored.id, sequence: stored.sequence, kind: event.kind.rawValue, severity: event.severity.rawValue,
-            occurredAt: event.occurredAt.rfc3339, merchantIdentifier: event.merchantIdentifier?.rawValue,
-            publicKeyHash: event.publicKeyHash?.base64, rollId: event.rollId, detail: event.detail)
-    }
-}

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import FoundationEssentials
 import MerchantCore
+import MerchantOperations
 import NIOCore
 import NIOHTTP1
 import Vocabulary
@@ -64,16 +65,5 @@ struct Messenger: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(EventDocument(event)))
-    }
-}
-
-extension EventDocument {
-    /// The same as the admin's socket lists.
-    fileprivate init(_ stored: StoredEvent) {
-        let event = stored.event
-        self.init(
-            id: stored.id, sequence: stored.sequence, kind: event.kind.rawValue, severity: event.severity.rawValue,
-            occurredAt: event.occurredAt.rfc3339, merchantIdentifier: event.merchantIdentifier?.rawValue,
-            publicKeyHash: event.publicKeyHash?.base64, rollId: event.rollId, detail: event.detail)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import MerchantCore
 import MerchantStore
+import MerchantTestSupport
 import Testing
 import Vocabulary
 
@@ -14,7 +15,7 @@ struct AuditTamperingTests {
     init() throws { temporary = try TemporaryStore() }
 
     private func fill() async throws {
-        var random = SeededRandom(state: 4711)
+        var random = SeededGenerator(seed: 4711)
         for number in 0..<Self.records {
             let deed = AuditEntry.Deed.allCases.randomElement(using: &random) ?? .keyRevoked
             try await temporary.store.write {
@@ -75,7 +76,7 @@ struct AuditTamperingTests {
     func found() async throws {
         try await fill()
         try dropTriggers()
-        var random = SeededRandom(state: 1)
+        var random = SeededGenerator(seed: 1)
         let columns = [
             "deed = 'keyRestored' WHERE deed <> 'keyRestored' AND", "caller_uid = caller_uid + 1 WHERE",
             "caller_gid = caller_gid + 1 WHERE", "caller_pid = caller_pid + 1 WHERE",

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import MerchantCore
 import MerchantStore
+import MerchantTestSupport
 import Testing
 import Vocabulary
 
@@ -63,7 +64,7 @@ struct BackupTests {
         for seed in 0..<20 { try await temporary.onboard(Sample.merchant(seed), seed: seed) }
         let manifest = try await backUp("good")
         let good = try Data(contentsOf: URL(filePath: file("good")))
-        var random = SeededRandom(state: 5)
+        var random = SeededGenerator(seed: 5)
         for round in 0..<200 {
             var bytes = good
             if round.isMultiple(of: 2) {

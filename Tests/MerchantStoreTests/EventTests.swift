@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import MerchantCore
 import MerchantStore
+import MerchantTestSupport
 import Synchronization
 import Testing
 import Vocabulary
@@ -169,7 +170,7 @@ struct EventTests {
     @Test(
         "random deliveries, failures, parkings and returns never break a lane's order or the counts", arguments: 0..<8)
     func model(_ seed: Int) async throws {
-        var random = SplitMix(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         try await keep(WebhookRegistration(name: "w", kinds: nil))
         var lanes: [Int: [Int: Bool]] = [:]  // merchant, sequence, whether it is parked
         var last = 0
@@ -258,20 +259,5 @@ struct EventTests {
         }
         #expect(found == [1, 2, 4, 5, 6, 7].map(Sample.hash))
         #expect(try store.readNow { try $0.keyPairs(in: .revoked, after: nil, limit: 9).count } == 1)
-    }
-}
-
-/// The same numbers for the same seed. Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators".
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import MerchantCore
 import MerchantStore
+import MerchantTestSupport
 import Testing
 import Vocabulary
 
@@ -28,7 +29,7 @@ struct StorageTests {
 
     @Test("destroyed private keys are in neither the database nor its log, wherever their rows had been")
     func secureErasure() async throws {
-        var random = SeededRandom(state: 20_260_101)
+        var random = SeededGenerator(seed: 20_260_101)
         for seed in 0..<600 {
             try await temporary.onboard(Sample.merchant(seed % 50), .pending, seed: seed)
         }
@@ -94,7 +95,7 @@ struct StorageTests {
         }
         let log = try Data(contentsOf: URL(filePath: temporary.path + "-wal"))
         let database = try Data(contentsOf: URL(filePath: temporary.path))
-        var random = SeededRandom(state: 7)
+        var random = SeededGenerator(seed: 7)
         var lengths: Set<Int> = []
         for _ in 0..<60 {
             let copy = try makeDirectory()
@@ -150,18 +151,5 @@ struct StorageTests {
         #expect(try store.readNow { try $0.keyPair(Sample.hash(1)) } != nil)
         #expect(try await store.quickCheck() != [])
         try store.close()
-    }
-}
-
-/// SplitMix64: the same numbers in every run.
-struct SeededRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import MerchantCore
 import MerchantStore
+import MerchantTestSupport
 import Vocabulary
 
 /// A file of claims in a directory of its own, which goes when the value goes.
@@ -41,7 +42,7 @@ extension TokenClaim {
 
     /// Spread over the whole range, as real identifiers are.
     private static func digest(_ number: Int) -> Words256 {
-        var random = SeededRandom(state: UInt64(number))
+        var random = SeededGenerator(seed: UInt64(number))
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         guard let words = Words256(bytes: bytes) else { preconditionFailure("32 bytes") }
         return words

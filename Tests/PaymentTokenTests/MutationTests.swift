@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import PaymentToken
 import Secrets
 import Testing

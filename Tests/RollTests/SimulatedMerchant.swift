@@ -1,4 +1,5 @@
 import MerchantCore
+import MerchantTestSupport
 import Vocabulary
 
 /// One merchant: how it sells, how it does its part, and what Apple does for it.

@@ -1,0 +1,14 @@
+package import MerchantCore
+import Vocabulary
+package import WireAPI
+
+extension EventDocument {
+    /// The one form of an event outside: the admin's socket lists it, and webhooks get it.
+    package init(_ stored: StoredEvent) {
+        let event = stored.event
+        self.init(
+            id: stored.id, sequence: stored.sequence, kind: event.kind.rawValue, severity: event.severity.rawValue,
+            occurredAt: event.occurredAt.rfc3339, merchantIdentifier: event.merchantIdentifier?.rawValue,
+            publicKeyHash: event.publicKeyHash?.base64, rollId: event.rollId, detail: event.detail)
+    }
+}
