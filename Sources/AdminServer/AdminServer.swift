@@ -6,6 +6,7 @@ package import MerchantCore
 package import MerchantOperations
 import NIOCore
 import NIOExtras
+import NIOHTTP1
 import NIOHTTPTypes
 import NIOPosix
 import ServiceLifecycle
@@ -109,7 +110,12 @@ package struct AdminServer: Service {
             }
         }
         channel.closeFuture.whenComplete { [connections] _ in connections.giveBack(holder) }
-        return Self.http { _, _, _ in }.setup(channel: channel, logger: logger).map { ($0, session) }
+        return Self.http { _, _, _ in }.setup(channel: channel, logger: logger).flatMapThrowing { http in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(ConnectionEnding(), position: .after(decoder))
+            return (http, session)
+        }
     }
 
     private static func credentials(of channel: any Channel) -> PeerCredentials? {

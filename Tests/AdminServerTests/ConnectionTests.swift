@@ -39,6 +39,20 @@ import AdminServer
         }
     }
 
+    @Test(
+        "a connection ends with its answer where HTTP/1.0 or the client wants it so, and goes on where it is kept",
+        arguments: [
+            ("1.0", "", 1), ("1.0", "Connection: keep-alive\r\n", 2), ("1.1", "Connection: Close\r\n", 1),
+            ("1.1", "", 2),
+        ])
+    func ends(version: String, header: String, answers: Int) async throws {
+        try await TestServer.run { server in
+            let request = "GET /v1/health HTTP/\(version)\r\nHost: x\r\n\(header)\r\n"
+            let answer = await RawConnection.exchange(request + request, with: server.socket)
+            #expect(answer.components(separatedBy: "HTTP/1.1 200 ").count == answers + 1, "\(answer)")
+        }
+    }
+
     @Test("many connections at once, each with many requests in one go, are all answered in order")
     func concurrent() async throws {
         try await TestServer.run { server in
