@@ -1,0 +1,189 @@
+import FoundationEssentials
+import Glibc
+import LocalSocket
+import NIOCore
+import Testing
+import Vocabulary
+
+import DecryptorServer
+
+@Suite("A connection's bounds")
+struct ConnectionBoundTests {
+    let stage = Stage()
+
+    @Test("A body past the bound is 413 and ends the connection", arguments: [true, false])
+    func tooLarge(isChunked: Bool) async throws {
+        let hash = stage.addKey()
+        try await stage.serve { _ in
+            let target = "/v1/keys/\(hash.base64URL)/symmetric-key"
+            let body = String(repeating: " ", count: 65_537)
+            let (reply, after) = try await stage.client { client in
+                if isChunked {
+                    client.send("POST \(target) HTTP/1.1\r\nHost: d\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    client.send("10001\r\n\(body)\r\n0\r\n\r\n")
+                } else {
+                    client.send(SocketClient.request("POST", target, body))
+                }
+                return (try client.reply(), try client.reply())
+            }
+            #expect(reply?.status == 413)
+            #expect(reply?.fields["connection"] == "close")
+            #expect(after == nil)
+            // One byte less is read and judged.
+            #expect(try await stage.ask("POST", target, String(body.dropLast())).status == 400)
+        }
+    }
+
+    @Test("Heads that are too large are 431, bytes that are not HTTP 400, and both end the connection")
+    func heads() async throws {
+        try await stage.serve { _ in
+            let long = String(repeating: "a", count: 9000)
+            let many = (0..<70).map { "X-\($0): 1\r\n" }.joined()
+            let wide = (0..<4).map { "X-\($0): \(String(repeating: "b", count: 5000))\r\n" }.joined()
+            let cases = [
+                ("GET /\(long) HTTP/1.1\r\n\r\n", 431), ("GET / HTTP/1.1\r\nX: \(long)\r\n\r\n", 431),
+                ("GET / HTTP/1.1\r\n\(many)\r\n", 431), ("GET / HTTP/1.1\r\n\(wide)\r\n", 431),
+                ("\u{16}\u{3}\u{1}hello\r\n\r\n", 400), ("GET / HTTP/2.0\r\n\r\n", 400), ("NONSENSE\r\n\r\n", 400),
+                ("POST /v1/health HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400),
+                ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+            ]
+            for (text, status) in cases {
+                let (reply, after) = try await stage.client { client in
+                    client.send(text)
+                    return (try client.reply(), try client.reply())
+                }
+                #expect(reply?.status == status, "\(text.prefix(40))")
+                #expect(after == nil)
+            }
+        }
+    }
+
+    @Test(
+        "A request that does not arrive in time is 408, wherever it stops",
+        arguments: [
+            "G", "GET /v1/health HTTP/1.1\r\nHost: d",
+            "POST /v1/payment-tokens/decrypt HTTP/1.1\r\nContent-Length: 9\r\n\r\n{",
+        ])
+    func slowLoris(text: String) async throws {
+        var limits = Limits()
+        limits.requestTime = .milliseconds(150)
+        try await stage.serve(limits: limits) { _ in
+            let (replies, took) = try await stage.client { client in
+                let start = ContinuousClock.now
+                client.send(SocketClient.request("GET", "/v1/health"))
+                let health = try client.reply()
+                client.send(text)
+                return ([health, try client.reply(), try client.reply()], ContinuousClock.now - start)
+            }
+            #expect(replies.map { $0?.status } == [200, 408, nil])
+            #expect(took < .seconds(5))
+        }
+    }
+
+    @Test("Bytes that come one by one do not keep a request alive")
+    func drip() async throws {
+        var limits = Limits()
+        limits.requestTime = .milliseconds(200)
+        try await stage.serve(limits: limits) { _ in
+            let sent = try await stage.client { client in
+                var sent = 0
+                while sent < 200, client.send("G") {
+                    sent += 1
+                    usleep(10_000)
+                }
+                return sent
+            }
+            #expect(sent < 200)
+        }
+    }
+
+    @Test("A silent connection is closed after the idle time, one that waits for its answer is not")
+    func idle() async throws {
+        let rsa = stage.addKey(algorithm: .rsaV1)
+        let slow = Stage.slowRequest(rsa)
+        var limits = Limits()
+        limits.idleTime = .milliseconds(100)
+        try await stage.serve(limits: limits) { _ in
+            #expect(try await stage.client { try $0.reply() } == nil)
+            let gate = stage.closeGate()
+            let status = try await stage.client { client in
+                client.send(slow)
+                usleep(400_000)
+                gate.open()
+                return try client.reply()?.status
+            }
+            #expect(status == 200)
+        }
+    }
+
+    @Test("A connection past the bound gets 503 with Retry-After; once another has ended there is room again")
+    func connectionBound() async throws {
+        var limits = Limits()
+        limits.connections.all = 3
+        try await stage.serve(limits: limits) { _ in
+            let path = stage.socketPath
+            let refused = try await stage.blocking {
+                let open = try (0..<3).map { _ in try SocketClient(path) }
+                for client in open { #expect(try client.ask("GET", "/v1/health").status == 200) }
+                let further = try SocketClient(path)
+                let reply = try further.reply()
+                #expect(try further.reply() == nil)
+                for client in open { #expect(try client.ask("GET", "/v1/health").status == 200) }
+                return reply
+            }
+            #expect(refused?.status == 503)
+            #expect(refused?.fields["retry-after"] == "1")
+            #expect(refused?.fields["connection"] == "close")
+            var status = 503
+            while status == 503 { status = try await stage.ask("GET", "/v1/health").status }
+            #expect(status == 200)
+        }
+    }
+
+    @Test("Callers without a permit share a few connections, whatever room there is")
+    func strangers() async throws {
+        var limits = Limits()
+        limits.connections.ofStrangers = 2
+        try await stage.serve(limits: limits, policy: Stage.policy([])) { _ in
+            let path = stage.socketPath
+            let statuses = try await stage.blocking {
+                let open = try (0..<2).map { _ in try SocketClient(path) }
+                return try withExtendedLifetime(open) {
+                    let admitted = try open.map { try $0.ask("GET", "/v1/health").status }
+                    return (admitted, try SocketClient(path).reply()?.status)
+                }
+            }
+            #expect(statuses.0 == [403, 403])
+            #expect(statuses.1 == 503)
+        }
+    }
+
+    @Test("Requests past the bound of waiting ones get 503 with Retry-After; quick ones are still answered")
+    func waitingBound() async throws {
+        let rsa = stage.addKey(algorithm: .rsaV1)
+        let hash = stage.addKey()
+        let slow = Stage.slowRequest(rsa)
+        var limits = Limits()
+        limits.waitingRequests = 2
+        try await stage.serve(limits: limits) { _ in
+            _ = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)")
+            let gate = stage.closeGate()
+            let path = stage.socketPath
+            let (third, quick, waited) = try await stage.blocking {
+                let first = try SocketClient(path)
+                first.send(slow + slow + slow)
+                first.send(SocketClient.request("GET", "/v1/keys/\(hash.base64URL)"))
+                gate.awaitArrivals(2)
+                let other = try SocketClient(path)
+                let quick = try other.ask("GET", "/v1/keys/\(hash.base64URL)")
+                gate.open()
+                let replies = try (0..<4).map { _ in try first.reply() }
+                return (replies[2], quick, [replies[0], replies[1], replies[3]].map { $0?.status })
+            }
+            #expect(third?.status == 503)
+            #expect(third?.fields["retry-after"] == "1")
+            #expect(quick.status == 200)
+            #expect(waited == [200, 200, 200])
+        }
+    }
+}

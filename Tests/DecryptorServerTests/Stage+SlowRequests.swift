@@ -1,0 +1,20 @@
+import FoundationEssentials
+import Synchronization
+import Vocabulary
+
+/// A request that waits until the test lets it go on.
+extension Stage {
+    /// The body of a request for an RSA token's symmetric key.
+    static let wrappedKey = #"{"wrappedKey":"\#(Data(repeating: 65, count: 256).base64EncodedString())"}"#
+
+    /// A request that waits until the custodian's gate opens.
+    static func slowRequest(_ rsa: PublicKeyHash) -> String {
+        SocketClient.request("POST", "/v1/keys/\(rsa.base64URL)/symmetric-key", wrappedKey)
+    }
+
+    func closeGate() -> Gate {
+        let gate = Gate()
+        custodian.rsaGate.withLock { $0 = gate }
+        return gate
+    }
+}
