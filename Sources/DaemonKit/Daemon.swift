@@ -96,7 +96,8 @@ package enum Daemon {
                             startedAt: startedAt, conditions: conditions, logger: logger)),
                     .init(service: decryptorServer), .init(service: adminServer),
                 ],
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            ).bounded(by: ShutdownLimit(logger: logger)))
         logger.info(
             "merchantkeyd starts",
             metadata: [
