@@ -2,6 +2,7 @@ import AdminCommands
 import Foundation
 import Testing
 import Vocabulary
+import WireAPI
 
 @Suite("CSV")
 struct CSVTests {
