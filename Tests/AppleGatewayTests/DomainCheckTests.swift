@@ -154,6 +154,17 @@ import Vocabulary
         #expect(report.address == nil)
     }
 
+    /// Names in form, which every resolver takes for addresses: so they show what happens after resolution.
+    @Test(arguments: ["0x7f.0x1", "0177.0.0x1", "0x0a.0x1", "169.254.169.0xfe", "192.168.0x1"])
+    func `a name that resolves to an internal address is refused without being asked`(name: String) async throws {
+        let report = try await check(nil, internal: false, domain: try #require(DomainName(ascii: name)))
+        guard case .addressRefused = report.finding else {
+            Issue.record("\(report.finding)")
+            return
+        }
+        #expect(report.address == nil)
+    }
+
     @Test(arguments: [
         "1.1.1.1", "9.255.255.255", "11.0.0.1", "100.63.255.255", "100.128.0.1", "126.255.255.255", "128.0.0.1",
         "169.253.255.255", "169.255.0.1", "172.15.255.255", "172.32.0.1", "192.0.1.1", "192.167.255.255", "192.169.0.1",
