@@ -147,6 +147,17 @@ import Vocabulary
         #expect(report.address == nil)
     }
 
+    /// Names in form, which every resolver takes for addresses: so they show what happens after resolution.
+    @Test(arguments: ["0x7f.0x1", "0177.0.0x1", "0x0a.0x1", "169.254.169.0xfe", "192.168.0x1"])
+    func `a name that resolves to an internal address is refused without being asked`(name: String) async throws {
+        let report = try await check(nil, internal: false, domain: try #require(DomainName(ascii: name)))
+        guard case .addressRefused = report.finding else {
+            Issue.record("\(report.finding)")
+            return
+        }
+        #expect(report.address == nil)
+    }
+
     @Test(arguments: ["localhost", "shop.example.com:443", "1.2.3", "1.2.3.4/x", "", "1.2.3.4:x"])
     func `what is no address is none`(text: String) { #expect(DomainCheck.Address(text) == nil) }
 }

@@ -72,7 +72,7 @@ import Vocabulary
     @Test func `an answer that is only slow is waited for`() async throws {
         try await withSandbox(bench, faults: [GatewayFault(.slow)], slowness: .milliseconds(200)) { sandbox in
             try await withGateway(bench.gateway(sandbox.url, bench.files("good"))) { gateway in
-                try await gateway.register(.sample(partner.rawValue))
+                _ = try await gateway.register(.sample(partner.rawValue))
             }
         }
     }
@@ -104,6 +104,28 @@ import Vocabulary
                 let other = try DomainName.sample("b.example.com")
                 try await gateway.unregister(partner, domainNames: [other], reason: "moved")
                 #expect(sandbox.tally.calls(.unregisterMerchant) == 3)
+            }
+        }
+    }
+
+    @Test func `what an earlier try may have done is not forgotten for what a later one is told`() async throws {
+        try await withSandbox(bench) { sandbox in
+            let gateway = try bench.gateway(sandbox.url, bench.files("good"), attempts: 3, waits: Guarded([]))
+            try await withGateway(gateway) { gateway in
+                let request = try GatewayRegistration.sample(partner.rawValue)
+                #expect(try await gateway.register(request).mayArriveAgain == false)
+                sandbox.faults.replace([GatewayFault(.status429, remaining: 1)])
+                #expect(try await gateway.register(request).mayArriveAgain == false)
+                sandbox.faults.replace([GatewayFault(.answerLost, remaining: 1)])
+                #expect(try await gateway.register(request).mayArriveAgain == true)
+                for last in [GatewayFault.Kind.status401, .status417, .redirect, .malformed] {
+                    sandbox.faults.replace([GatewayFault(.resetAfterActing, remaining: 1), GatewayFault(last)])
+                    let found = await failure { () throws(GatewayError) in _ = try await gateway.register(request) }
+                    #expect(found?.uncertainTries == ([.redirect, .malformed].contains(last) ? 2 : 1), "\(last)")
+                }
+                sandbox.faults.replace([GatewayFault(.answerLost)])
+                let lost = await failure { () throws(GatewayError) in _ = try await gateway.register(request) }
+                #expect(lost?.uncertainTries == 3)
             }
         }
     }

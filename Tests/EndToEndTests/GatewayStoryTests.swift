@@ -105,14 +105,47 @@ import Testing
         for url in [AppleServer.sandbox.url(of: sandbox), AppleServer.python.url(of: python)] {
             let wrong = try refusal(installation.gatewaySettings(url, identity: "wrong"))
             #expect(wrong.contains("gatewayUnauthorized"), "\(wrong)")
+            #expect(
+                wrong.contains("was not issued as an identity") || wrong.contains("does not know the CA of the client"),
+                "\(wrong)")
+            #expect(wrong.contains("presented: "), "\(wrong)")
             let ended = try refusal(installation.gatewaySettings(url, identity: "ended"))
             #expect(ended.contains("gatewayNotConfigured") && ended.contains("ended at 2025-01-01"), "\(ended)")
             let missing = try refusal(installation.gatewaySettings(url))
             #expect(missing.contains("found no active identity key"), "\(missing)")
             let untrusted = try refusal(installation.gatewaySettings(url, identity: "good", trusts: false))
-            #expect(untrusted.contains("gatewayUntrusted"), "\(untrusted)")
+            #expect(
+                untrusted.contains("gatewayUntrusted") && untrusted.contains("leads to no trusted root: localhost")
+                    && untrusted.contains("apple.gateway.trust-roots"), "\(untrusted)")
         }
         #expect(try installation.registeredAtApple().isEmpty)
+    }
+
+    @Test func `a server of another name, one whose certificate has ended, and one that is not there are named`() throws
+    {
+        try installation.identityFiles("good")
+        let other = try AppleServer.python.start(
+            for: installation, certificate: installation.serverCertificate("other", names: ["elsewhere.example"]))
+        let named = try refusal(
+            installation.gatewaySettings(AppleServer.python.url(of: other), identity: "good"))
+        #expect(
+            named.contains("gatewayUntrusted") && named.contains("found elsewhere.example, expected localhost"),
+            "\(named)")
+        let old = try AppleServer.python.start(
+            for: installation,
+            certificate: installation.serverCertificate(
+                "old", names: ["localhost"],
+                ["--not-before", "2024-01-01T00:00:00Z", "--not-after", "2025-01-01T00:00:00Z"]))
+        let ended = try refusal(installation.gatewaySettings(AppleServer.python.url(of: old), identity: "good"))
+        #expect(
+            ended.contains("the server's certificate has ended: localhost, at 2025-01-01T00:00:00Z"), "\(ended)")
+        for (url, cause) in [
+            ("https://localhost:1", "Connection refused"), ("https://nowhere.invalid", "does not resolve"),
+        ] {
+            let gone = try refusal(installation.gatewaySettings(url, identity: "good"))
+            #expect(gone.contains("gatewayUnavailable: Apple cannot be reached at \(url): "), "\(gone)")
+            #expect(gone.contains(cause), "\(gone)")
+        }
     }
 
     @Test func `a domain is looked at as Apple will, and what is wrong with it is named`() throws {

@@ -5,13 +5,12 @@ import Testing
 
 /// Apple's record and ours while the gateway fails in every way it knows and the daemon is killed.
 ///
-/// Takes minutes, so it runs where `MERCHANTKEYD_REGISTRATION_REQUESTS` says how many requests to make; then it waits until
-/// every call can be settled, two minutes more. Before that a call's outcome is not decidable.
-@Suite(.enabled(if: askedRequests != nil, "MERCHANTKEYD_REGISTRATION_REQUESTS is not set"))
-struct RegistrationFaultTests {
-    static let asked = askedRequests
+/// A few requests, or as many as `MERCHANTKEYD_REGISTRATION_REQUESTS` says; then it waits until every call can be settled,
+/// two minutes more, and until then a call's outcome is not decidable: such merchants are passed over in the short form.
+@Suite struct RegistrationFaultTests {
+    static let asked = ProcessInfo.processInfo.environment["MERCHANTKEYD_REGISTRATION_REQUESTS"].flatMap(Int.init)
+    static let requests = asked ?? 80
     static let workers = 8
-    static let time = 25.0
 
     /// Each kind at a few in a hundred calls: Apple fails, and does not seem to be down.
     static let faults = GatewayFault.Kind.allCases.map { kind in
@@ -57,9 +56,14 @@ struct RegistrationFaultTests {
         }
         let struck = try #require(try installation.control("/statistics")["faults"] as? [String: Int])
         print("registrations under fire: \(ledger.counts), \(kills) kills, faults \(struck)")
-        #expect(Set(struck.keys) == Set(GatewayFault.Kind.allCases.map(\.rawValue)))
-        #expect(ledger.counts["acknowledged", default: 0] > 50 && ledger.counts["unknown", default: 0] > 5)
-        #expect(kills > 5)
+        #expect(ledger.counts.values.reduce(0, +) == Self.requests)
+        #expect(
+            ledger.counts["acknowledged", default: 0] > Self.requests / 20 && ledger.counts["unknown", default: 0] > 0)
+        #expect(!struck.isEmpty && kills > 0)
+        if Self.requests >= 1000 {
+            #expect(Set(struck.keys) == Set(GatewayFault.Kind.allCases.map(\.rawValue)))
+            #expect(kills > 5)
+        }
 
         try setFaults([])
         // The state after a kill with nothing more to fear: whatever is to be settled is settled from the store.
@@ -70,12 +74,11 @@ struct RegistrationFaultTests {
     }
 
     private func underFire() -> (workers: [RegistrationWorker], threads: [Running]) {
-        let left = Guarded(Self.asked ?? .max)
-        let end = Self.asked == nil ? Date(timeIntervalSinceNow: Self.time) : .distantFuture
+        let left = Guarded(Self.requests)
         let workers = (0..<Self.workers).map { number in
             RegistrationWorker("shop\(number)", socket: installation.adminSocket) {
                 left.update { left in
-                    guard left > 0, Date() < end else { return false }
+                    guard left > 0 else { return false }
                     left -= 1
                     return true
                 }
@@ -136,5 +139,3 @@ struct RegistrationFaultTests {
             })
     }
 }
-
-private let askedRequests = ProcessInfo.processInfo.environment["MERCHANTKEYD_REGISTRATION_REQUESTS"].flatMap(Int.init)

@@ -105,6 +105,15 @@ import Vocabulary
         #expect(!register("a.example").covers(unregister("a.example")))
     }
 
+    @Test func `a late call undoes another where it names the same domain the other way, or another name`() {
+        let removal = RegistrationCall.Content.unregister(register("a.example").domainNames, reason: "closed")
+        #expect(removal.isUndone(by: register("a.example", "b.example")))
+        #expect(register("a.example", "b.example").isUndone(by: removal))
+        #expect(!removal.isUndone(by: register("b.example")) && !removal.isUndone(by: removal))
+        #expect(!register("a.example").isUndone(by: register("b.example")))
+        #expect(register("a.example", name: "Other").isUndone(by: register("a.example")))
+    }
+
     @Test func `what Apple has after its yes is told only where Apple documents it`() {
         let now = Timestamp(millisecondsSince1970: 7)
         let before = KnownRegistration(details: details(["a.example"]), learnedAt: Timestamp(millisecondsSince1970: 1))

@@ -48,7 +48,9 @@ import Vocabulary
 
     @Test(
         "what Apple did though its answer was lost is acknowledged, because its record shows it",
-        arguments: [ScriptedGateway.Fault.failedAfterActing, .malformedAfterActing, .resetAfterActing])
+        arguments: [
+            ScriptedGateway.Fault.failedAfterActing, .malformedAfterActing, .resetAfterActing, .unauthorizedAfterActing,
+        ])
     func acted(_ fault: ScriptedGateway.Fault) async throws {
         let once = Once(fault)
         let bench = try await bench(once)
@@ -119,6 +121,43 @@ import Vocabulary
         bench.clock.advance(by: MerchantOperations.lateArrival)
         try await bench.unregister("shop-1", ["a.example"])
         #expect(bench.atApple("shop-1") == nil)
+    }
+
+    @Test("a try that got no answer holds up what it would undo, though a later one was answered, and nothing else")
+    func lateTry() async throws {
+        let bench = try await bench(Once(.answeredAgain))
+        try await bench.register("shop-1", ["a.example"])
+        try await bench.register("shop-1", ["b.example"])
+        let early = await refusal { try await bench.unregister("shop-1", ["a.example"]) }
+        #expect(early?.code == .registrationConflict && early?.retryAfter == 120)
+        try await bench.unregister("shop-1", ["b.example"])
+        #expect(bench.atApple("shop-1") == ["a.example"])
+        bench.gateway.letLateOnesArrive()
+        bench.clock.advance(by: MerchantOperations.lateArrival)
+        try await bench.unregister("shop-1", ["a.example"])
+        #expect(bench.atApple("shop-1") == nil)
+        #expect(try await bench.sync().findings.isEmpty)
+    }
+
+    @Test("a registration that a dead daemon left behind and Apple shows may have been tried twice: its removal waits")
+    func settledYoung() async throws {
+        let bench = try await Bench()
+        let content = RegistrationCall.Content.register(
+            DesiredRegistration(
+                partnerMerchantName: "Shop", domainNames: Set(domainNames(["a.example"])), encryptTo: Bench.integrator,
+                merchantUrl: nil), merchant: nil)
+        try await bench.register("shop-1", ["b.example"])
+        let now = bench.clock.now
+        _ = try await bench.repository.write {
+            try $0.open(content, of: partnerName("shop-1"), requestId: "dead", at: now)
+        }
+        bench.gateway.records[partnerName("shop-1")]?.domains.formUnion(domainNames(["a.example"]))
+        #expect(try await bench.operations.settleOpenCalls(as: Bench.caller).settled == 1)
+        #expect(try await bench.wanted("shop-1") == ["a.example", "b.example"])
+        let early = await refusal { try await bench.unregister("shop-1", ["a.example"]) }
+        #expect(early?.code == .registrationConflict)
+        bench.clock.advance(by: MerchantOperations.lateArrival)
+        try await bench.unregister("shop-1", ["a.example"])
     }
 
     @Test("while Apple can't be asked, nothing is guessed and nothing is lost")

@@ -17,17 +17,24 @@ package final class ScriptedGateway: RegistrationGateway {
         case refused, unauthorized, platformNotRegistered, rateLimited, unreachable, serverUntrusted, identityUnusable
         case circuitOpen
         case failedBeforeActing, failedAfterActing, malformedAfterActing
+        /// One try acted and got no answer, the next was refused.
+        case unauthorizedAfterActing
         case resetBeforeActing, resetAfterActing
         /// The answer is lost, and Apple acts later: see ``ScriptedGateway/letLateOnesArrive()``.
         case actsLate
+        /// A try of a registration gets no answer and acts late, the next one is answered. Nothing else is tried again.
+        case answeredAgain
 
-        var acts: Bool { [.failedAfterActing, .malformedAfterActing, .resetAfterActing].contains(self) }
+        var acts: Bool {
+            [.failedAfterActing, .malformedAfterActing, .resetAfterActing, .unauthorizedAfterActing].contains(self)
+        }
 
         func error(_ detail: String = "told to fail") -> GatewayError {
             switch self {
             case .refused:
                 GatewayError(.refused, detail, status: 400, correlationIdentifier: "c-1", mayHaveActed: false)
             case .unauthorized: GatewayError(.unauthorized, detail, status: 401, mayHaveActed: false)
+            case .unauthorizedAfterActing: GatewayError(.unauthorized, detail, status: 401, mayHaveActed: true)
             case .platformNotRegistered: GatewayError(.platformNotRegistered, detail, status: 417, mayHaveActed: false)
             case .rateLimited: GatewayError(.rateLimited, detail, status: 429, retryAfter: 7, mayHaveActed: false)
             case .unreachable: GatewayError(.unreachable, detail, mayHaveActed: false)
@@ -37,7 +44,7 @@ package final class ScriptedGateway: RegistrationGateway {
             case .failedBeforeActing, .failedAfterActing:
                 GatewayError(.failedAtApple, detail, status: 500, mayHaveActed: true)
             case .malformedAfterActing: GatewayError(.unexpectedAnswer, detail, status: 200, mayHaveActed: true)
-            case .resetBeforeActing, .resetAfterActing, .actsLate:
+            case .resetBeforeActing, .resetAfterActing, .actsLate, .answeredAgain:
                 GatewayError(.answerLost, detail, mayHaveActed: true)
             }
         }
@@ -102,8 +109,8 @@ package final class ScriptedGateway: RegistrationGateway {
         }
     }
 
-    package func register(_ request: GatewayRegistration) async throws(GatewayError) {
-        _ = try await run(.register(request))
+    package func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt {
+        GatewayReceipt(mayArriveAgain: try await run(.register(request)).mayArriveAgain)
     }
 
     package func unregister(
@@ -115,14 +122,14 @@ package final class ScriptedGateway: RegistrationGateway {
     package func details(
         of partner: PartnerInternalMerchantIdentifier
     ) async throws(GatewayError) -> GatewayDetails? {
-        guard let record = try await run(.details(partner)) else { return nil }
+        guard let record = try await run(.details(partner)).record else { return nil }
         return GatewayDetails(
             partnerInternalMerchantIdentifier: partner.rawValue, partnerMerchantName: record.name,
             domainNames: record.domains.map(\.rawValue).shuffled(),
             encryptTo: MerchantIdentifierHash(of: record.encryptTo).hex.uppercased())
     }
 
-    private func run(_ call: Call) async throws(GatewayError) -> Record? {
+    private func run(_ call: Call) async throws(GatewayError) -> (record: Record?, mayArriveAgain: Bool) {
         state.withLock { state in
             state.calls.append(call)
             state.running += 1
@@ -131,14 +138,20 @@ package final class ScriptedGateway: RegistrationGateway {
         defer { state.withLock { $0.running -= 1 } }
         if delay > .zero { try? await Task.sleep(for: delay) }
         let fault = fault(call)
+        var isAgain = false
+        if case .register = call { isAgain = fault == .answeredAgain }
         let outcome: Result<Record?, GatewayError> = state.withLock { state in
             if fault == .actsLate { state.late.append(call) }
-            guard let fault else { return Self.act(call, &state.records) }
+            guard let fault, fault != .answeredAgain else {
+                let outcome = Self.act(call, &state.records)
+                if isAgain { state.late.append(call) }
+                return outcome
+            }
             // What Apple refuses, it refuses also where the answer is lost.
             if fault.acts { _ = Self.act(call, &state.records) }
             return .failure(fault.error())
         }
-        return try outcome.get()
+        return (try outcome.get(), isAgain)
     }
 
     private static func act(

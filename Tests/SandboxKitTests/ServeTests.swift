@@ -178,6 +178,19 @@ final class ServeTests {
         #expect(try control("PUT", "/faults", #"{"faults": ["nonsense"]}"#).contains("expected KIND"))
     }
 
+    @Test("more calls in a second than the limit are told when to come again, and are counted")
+    func rateLimit() throws {
+        try start("--rate-limit", "1")
+        var statuses: [Int?] = []
+        // Two of them come in one second sooner or later.
+        while !statuses.contains(429), statuses.count < 200 {
+            statuses.append(try ask("/paymentservices/merchant/shop-1").status)
+        }
+        #expect(Set(statuses) == [400, 429], "\(statuses)")
+        let statistics = try control("GET", "/statistics")
+        #expect(statistics.contains(#""limit":{"refused":\#(statuses.count { $0 == 429 })}"#), "\(statistics)")
+    }
+
     @Test("a domain is verified when told to: the file has to be there, and to be the right one")
     func verification() throws {
         let credentials = try bench.authority.issueServerCredentials(

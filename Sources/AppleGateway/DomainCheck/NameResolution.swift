@@ -4,9 +4,17 @@ import Vocabulary
 
 /// The system's resolver, on a thread that may wait.
 enum NameResolution {
+    /// Of its own, since the system may take half a minute for a name: other work that waits has other threads. Never ended,
+    /// as the process is what uses it.
+    private static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: 4)
+        threads.start()
+        return threads
+    }()
+
     /// - Throws: ``NameResolutionError``; how long the system takes is not bounded here.
     static func resolve(_ name: String) async throws -> [NetworkAddress] {
-        try await NIOThreadPool.singleton.runIfActive { try resolveNow(name) }
+        try await threads.runIfActive { try resolveNow(name) }
     }
 
     /// At most eight addresses, in the system's order of preference.

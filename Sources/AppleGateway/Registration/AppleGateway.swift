@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 package import Logging
 package import MerchantCore
+import NIOPosix
 import Synchronization
 package import Vocabulary
 
@@ -57,9 +58,11 @@ package final class AppleGateway: RegistrationGateway {
 
     package func shutdown() async { await transport.shutdown() }
 
-    package func register(_ request: GatewayRegistration) async throws(GatewayError) {
+    @discardableResult
+    package func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt {
         let body = try Self.body(RegisterMerchantRequest(request))
-        try await answer(.registerMerchant, settings.endpoint.register, body).requireDone()
+        let earlier = try await change(.registerMerchant, settings.endpoint.register, body)
+        return GatewayReceipt(mayArriveAgain: earlier > 0)
     }
 
     package func unregister(
@@ -69,13 +72,14 @@ package final class AppleGateway: RegistrationGateway {
             UnregisterMerchantRequest(
                 domainNames: domainNames.map(\.rawValue), partnerInternalMerchantIdentifier: partner.rawValue,
                 reason: reason))
-        try await answer(.unregisterMerchant, settings.endpoint.unregister, body).requireDone()
+        // Never repeated where it may have acted, so that nothing is left on its way after an answer.
+        _ = try await change(.unregisterMerchant, settings.endpoint.unregister, body)
     }
 
     package func details(
         of partner: PartnerInternalMerchantIdentifier
     ) async throws(GatewayError) -> GatewayDetails? {
-        try await answer(.getDetails, settings.endpoint.details(of: partner), nil).details(of: partner.rawValue)
+        try await answer(.getDetails, settings.endpoint.details(of: partner), nil).answer.details(of: partner.rawValue)
     }
 
     package var circuitHealth: GatewayHealth { state.withLock { $0.circuit.health } }
@@ -95,10 +99,22 @@ package final class AppleGateway: RegistrationGateway {
 
 // One call, its repeats and their bounds.
 extension AppleGateway {
-    /// - Returns: an answer below 500; which of them are errors is for the operation to say.
+    /// - Returns: how many tries before the one that Apple said yes to it may have acted on, or may yet.
+    private func change(
+        _ operation: GatewayOperation, _ url: URL?, _ body: Data
+    ) async throws(GatewayError) -> Int {
+        let (answer, earlier) = try await answer(operation, url, body)
+        do throws(GatewayError) {
+            try answer.requireDone()
+        } catch { throw error.following(uncertainTries: earlier) }
+        return earlier
+    }
+
+    /// - Returns: an answer below 500, of which the operation says whether it is an error, and how many tries before it
+    ///   Apple may have acted on.
     private func answer(
         _ operation: GatewayOperation, _ url: URL?, _ body: Data?
-    ) async throws(GatewayError) -> GatewayAnswer {
+    ) async throws(GatewayError) -> (answer: GatewayAnswer, uncertainTries: Int) {
         guard let url else { throw Self.error("the URL cannot be made") }
         var request = URLRequest(url: url)
         request.httpMethod = body == nil ? "GET" : "POST"
@@ -111,14 +127,16 @@ extension AppleGateway {
         let end = clock.now.adding(RegistrationCall.longest)
         func left() -> Duration { .milliseconds(end.millisecondsSince1970 - clock.now.millisecondsSince1970) }
         var attempt = 0
+        var uncertain = 0
         while true {
             attempt += 1
-            try await waitForPause()
-            request.timeoutInterval = max(1, min(settings.answerTimeout, left()) / .seconds(1))
             let failure: GatewayError
             do throws(GatewayError) {
-                return try await exchange(operation, request)
-            } catch { failure = error }
+                try await waitForPause()
+                request.timeoutInterval = max(1, min(settings.answerTimeout, left()) / .seconds(1))
+                return (try await exchange(operation, request), uncertain)
+            } catch { failure = error.following(uncertainTries: uncertain) }
+            uncertain = failure.uncertainTries
             guard failure.isTransient, operation.isRepeatable || !failure.mayHaveActed,
                 let delay = settings.retries.delay(
                     after: attempt, retryAfter: failure.retryAfter, chance: .random(in: 0...1)),
@@ -136,14 +154,14 @@ extension AppleGateway {
     private func exchange(
         _ operation: GatewayOperation, _ request: URLRequest
     ) async throws(GatewayError) -> GatewayAnswer {
-        let identity = try identity()
+        let identity = try await identity()
         try admit()
         let data: Data
         let response: HTTPURLResponse
         do {
             (data, response) = try await transport.data(for: request, identity: identity)
         } catch {
-            let failure = GatewayError(error, of: operation, with: identity)
+            let failure = GatewayError(error, of: operation, at: settings.endpoint.url, with: identity)
             let now = clock.now
             var wasGivenUp = false
             if case .cancelled = error { wasGivenUp = true }
@@ -157,7 +175,7 @@ extension AppleGateway {
             }
             throw failure
         }
-        let answer = GatewayAnswer(operation, response, data)
+        let answer = GatewayAnswer(operation, response, data, to: identity)
         return try note(answer)
     }
 
@@ -184,11 +202,13 @@ extension AppleGateway {
         throw failure
     }
 
-    private func identity() throws(GatewayError) -> ClientIdentity {
-        do throws(IdentityError) {
-            return try identities.identity(at: clock.now)
+    /// Looked for on a thread that may wait: it is in files, or in a store whose readers may all be busy.
+    private func identity() async throws(GatewayError) -> ClientIdentity {
+        let now = clock.now
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { [identities] in try identities.identity(at: now) }
         } catch {
-            throw GatewayError(.identityUnusable, error.description, mayHaveActed: false)
+            throw GatewayError(.identityUnusable, "\(error)", mayHaveActed: false)
         }
     }
 

@@ -8,11 +8,14 @@ struct GatewayAnswer {
     let status: Int
     let body: Data
     private let response: HTTPURLResponse
+    /// What was shown for it in TLS.
+    private let identity: ClientIdentity
 
-    init(_ operation: GatewayOperation, _ response: HTTPURLResponse, _ body: Data) {
+    init(_ operation: GatewayOperation, _ response: HTTPURLResponse, _ body: Data, to identity: ClientIdentity) {
         self.operation = operation
         self.response = response
         self.body = body
+        self.identity = identity
         status = response.statusCode
     }
 
@@ -61,9 +64,10 @@ struct GatewayAnswer {
     private var failure: GatewayError {
         switch status {
         // A front end that wants a client certificate says so with a 400 of its own.
-        case 400 where namesCertificate: error(.unauthorized, "the gateway saw no client certificate that it accepts")
+        case 400 where namesCertificate:
+            error(.unauthorized, "the gateway saw no client certificate that it accepts (\(identity.words))")
         case 400: error(.refused, "Apple refused the request as malformed or unknown")
-        case 401, 403: error(.unauthorized, "Apple gives the client certificate no permission")
+        case 401, 403: error(.unauthorized, "Apple gives the client certificate no permission (\(identity.words))")
         case 417: error(.platformNotRegistered, "the platform is not registered with Apple Developer")
         case 429: error(.rateLimited, "Apple limits the rate of requests")
         case 500...599: error(.failedAtApple, "Apple failed", mayHaveActed: operation.changes)

@@ -1,6 +1,11 @@
 import MerchantCore
 import Vocabulary
 
+extension ClientIdentity {
+    /// Which certificate it is, for messages.
+    var words: String { "presented: \(publicKeyHash), valid until \(notAfter)" }
+}
+
 extension GatewayError {
     /// Whether the same call may fare better a little later.
     var isTransient: Bool {
@@ -12,16 +17,23 @@ extension GatewayError {
         }
     }
 
-    init(_ failure: TransportFailure, of operation: GatewayOperation, with identity: ClientIdentity) {
+    /// - Parameter url: where Apple was looked for.
+    init(_ failure: TransportFailure, of operation: GatewayOperation, at url: String, with identity: ClientIdentity) {
         let changes = operation.changes
         switch failure {
-        case .unreachable(let why): self.init(.unreachable, "Apple cannot be reached: \(why)", mayHaveActed: false)
+        case .unreachable(let why):
+            self.init(.unreachable, "Apple cannot be reached at \(url): \(why)", mayHaveActed: false)
         case .answerLost(let why): self.init(.answerLost, "no answer came back: \(why)", mayHaveActed: changes)
-        case .serverUntrusted(let found): self.init(.serverUntrusted, found.description, mayHaveActed: false)
+        case .serverUntrusted(let found):
+            let hint =
+                found.fault == .untrusted
+                ? ", expected one of the setting apple.gateway.trust-roots, or where that is not set of the system's"
+                : ""
+            self.init(.serverUntrusted, "\(found.description)\(hint) (\(url))", mayHaveActed: false)
         case .clientCertificateRefused(let why):
             self.init(
                 .unauthorized,
-                "the server refused the identity in TLS: \(why) (presented: \(identity.publicKeyHash), valid until \(identity.notAfter))",
+                "the server refused the identity in TLS: \(why) (\(identity.words))",
                 mayHaveActed: false)
         case .identityUnusable(let why): self.init(.identityUnusable, why, mayHaveActed: false)
         case .notHTTP(let why):
@@ -32,12 +44,13 @@ extension GatewayError {
             self.init(.refused, "the request has more than \(limit) bytes", mayHaveActed: false)
         case .timedOut(let seconds, true):
             self.init(.answerLost, "no answer within \(seconds) s", mayHaveActed: changes)
+        // Where the request was about to leave in that moment, the word of its leaving comes too late: the loop that keeps
+        // its time is not the one that sends.
         case .timedOut(let seconds, false):
-            self.init(.unreachable, "no connection within \(seconds) s", mayHaveActed: false)
+            self.init(.unreachable, "no connection within \(seconds) s", mayHaveActed: changes)
         case .cancelled(let didSend):
             self.init(
-                didSend ? .answerLost : .unreachable, "the call was given up before its answer",
-                mayHaveActed: didSend && changes)
+                didSend ? .answerLost : .unreachable, "the call was given up before its answer", mayHaveActed: changes)
         }
     }
 }

@@ -96,6 +96,7 @@ extension TransportFailure {
             } else {
                 error.connectionErrors.first.map { "\(words($0.error)) (port \(error.port))" } ?? "no address answered"
             }
+        case let error as SocketAddressError.UnknownHost: error.errorDescription
         case is SocketAddressError: "the name does not resolve"
         case ChannelError.connectTimeout: "no connection in time"
         case is ChannelError: "the connection ended"

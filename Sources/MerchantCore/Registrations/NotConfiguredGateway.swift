@@ -9,7 +9,9 @@ package struct NotConfiguredGateway: RegistrationGateway {
 
     package init(_ detail: String = standardDetail) { self.detail = detail }
 
-    package func register(_ request: GatewayRegistration) async throws(GatewayError) { throw refusal }
+    package func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt {
+        throw refusal
+    }
 
     package func unregister(
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName], reason: String

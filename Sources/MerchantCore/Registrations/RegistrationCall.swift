@@ -17,7 +17,8 @@ package struct RegistrationCall: Hashable, Sendable {
         case refused
         /// No answer came, and Apple's record shows that it was not done.
         case notDone
-        /// No answer came, and a later call asks for the same.
+        /// No answer came, to the call or to one of its tries, and a later call or try asks for the same: until its time is
+        /// over it may reach Apple after what was asked since.
         case repeated
     }
 
@@ -72,6 +73,17 @@ extension RegistrationCall.Content {
                 && wanted.merchantUrl == before.merchantUrl && wanted.domainNames.isSuperset(of: before.domainNames)
         case (.unregister(let domainNames, _), .unregister(let before, _)): domainNames.isSuperset(of: before)
         default: false
+        }
+    }
+
+    /// Whether Apple's record would be another if the other reached it after this.
+    package func isUndone(by late: Self) -> Bool {
+        switch (self, late) {
+        case (.register(let wanted, _), .register(let before, _)):
+            wanted.partnerMerchantName != before.partnerMerchantName || wanted.encryptTo != before.encryptTo
+                || wanted.merchantUrl != before.merchantUrl
+        case (.unregister, .unregister): false
+        default: !domainNames.isDisjoint(with: late.domainNames)
         }
     }
 

@@ -4,7 +4,7 @@ package import Vocabulary
 /// gateway only where a repeat is safe, and over within ``RegistrationCall/longest``.
 package protocol RegistrationGateway: Sendable {
     /// `registerMerchant`: adds domains to a registration, or makes it.
-    func register(_ request: GatewayRegistration) async throws(GatewayError)
+    func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt
     /// `unregisterMerchant`: removes domains; with the last one the registration is gone.
     ///
     /// - Parameter reason: at most 1024 characters.
@@ -68,7 +68,15 @@ package struct GatewayDetails: Hashable, Sendable {
     }
 }
 
-/// Why an exchange with Apple did not end as asked.
+/// Apple's yes to a call.
+package struct GatewayReceipt: Hashable, Sendable {
+    /// Whether an earlier try got no answer: it may still be on its way, and reach Apple after whatever is asked next.
+    package let mayArriveAgain: Bool
+
+    package init(mayArriveAgain: Bool) { self.mayArriveAgain = mayArriveAgain }
+}
+
+/// Why a call did not end as asked.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
         /// 400: malformed, or for unregister a merchant that is not registered.
@@ -104,8 +112,11 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     package let correlationIdentifier: String?
     /// Seconds, from `Retry-After`, or until the circuit closes.
     package let retryAfter: Int?
+    /// How many of the call's tries Apple may have acted on all the same, or may yet: each that got no answer.
+    package private(set) var uncertainTries: Int
+
     /// Whether Apple may have done what was asked all the same.
-    package let mayHaveActed: Bool
+    package var mayHaveActed: Bool { uncertainTries > 0 }
 
     package init(
         _ kind: Kind, _ detail: String, status: Int? = nil, correlationIdentifier: String? = nil,
@@ -116,7 +127,15 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         self.status = status
         self.correlationIdentifier = correlationIdentifier
         self.retryAfter = retryAfter
-        self.mayHaveActed = mayHaveActed
+        uncertainTries = mayHaveActed ? 1 : 0
+    }
+
+    /// The error of a last try, for a call of which Apple may have acted on so many tries before: what the last one is
+    /// certain of says nothing of those.
+    package func following(uncertainTries earlier: Int) -> GatewayError {
+        var error = self
+        error.uncertainTries += earlier
+        return error
     }
 
     package var description: String { "\(kind.rawValue): \(detail)" }

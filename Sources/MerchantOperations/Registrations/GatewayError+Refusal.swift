@@ -30,9 +30,6 @@ extension MerchantError {
 extension GatewayError {
     /// With what Apple's support asks for.
     var finding: String {
-        var facts: [String] = []
-        if let status { facts.append("status \(status)") }
-        if let correlationIdentifier { facts.append("Apple's correlation id \(correlationIdentifier.prefix(128))") }
-        return facts.isEmpty ? detail : "\(detail) (\(facts.joined(separator: ", ")))"
+        correlationIdentifier.map { "\(detail) (Apple's correlation id \($0.prefix(128)))" } ?? detail
     }
 }

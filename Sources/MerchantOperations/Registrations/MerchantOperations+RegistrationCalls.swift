@@ -18,12 +18,15 @@ extension MerchantOperations {
         of partner: PartnerInternalMerchantIdentifier, for request: Request
     ) async throws -> Registration {
         let call = try await open(content, of: partner, for: request)
+        let receipt: GatewayReceipt
         do throws(GatewayError) {
-            try await send(call, sending)
+            receipt = try await send(call, sending)
         } catch {
             return try await recover(call, from: error, for: request)
         }
-        let registration = try await conclude(call, .done, finding: nil, known: nil, for: request)
+        let registration = try await conclude(
+            call, .done, mayArriveAgain: receipt.mayArriveAgain,
+            finding: receipt.mayArriveAgain ? "answered, after a try that was not" : nil, known: nil, for: request)
         guard content.isDone(in: registration.known?.details) else {
             // Apple documents no more than that it accepted: what it has now, only Apple can say. Where it does not
             // say so, sync will ask again.
@@ -65,19 +68,19 @@ extension MerchantOperations {
 
     /// Judges a new call by those whose outcome nobody knows.
     ///
-    /// One that was asked for again counts for as long as it may still be on its way: it could arrive after the new one.
+    /// One that was asked for again, by a later call or a later try, counts for as long as it may still be on its way: it
+    /// could arrive after the new one.
     ///
     /// - Returns: the one that is open.
-    /// - Throws: `registrationConflict` for one that the new call does not cover.
+    /// - Throws: `registrationConflict` for an open one that the new call does not cover, and for one that would undo it.
     func requireCovered(
         _ partner: PartnerInternalMerchantIdentifier, by content: RegistrationCall.Content,
         in transaction: any MerchantTransaction
     ) throws -> RegistrationCall? {
         let open = try transaction.openCall(of: partner)
         let repeated = try transaction.repeatedCalls(of: partner, since: clock.now.adding(.zero - Self.lateArrival))
-        for call in repeated + (open.map { [$0] } ?? []) where !content.covers(call.content) {
-            throw unsettled(call, .registrationConflict)
-        }
+        if let open, !content.covers(open.content) { throw unsettled(open, .registrationConflict) }
+        for call in repeated where content.isUndone(by: call.content) { throw mayArriveAgain(call) }
         return open
     }
 
@@ -86,11 +89,15 @@ extension MerchantOperations {
     /// - Returns: whether it is closed. It stays open while it may still be on its way.
     func settle(_ call: RegistrationCall, for request: Request) async throws -> Bool {
         let known = try await ask(call.partnerInternalMerchantIdentifier)
+        let isYoung = call.openedAt.adding(Self.lateArrival) > clock.now
         if call.content.isDone(in: known.details) {
-            _ = try await conclude(call, .done, finding: "Apple's record shows it", known: known, for: request)
+            // Who made it may have tried more than once, and is not here to tell: one try is done, another may come.
+            _ = try await conclude(
+                call, .done, mayArriveAgain: isYoung && call.content.isTriedAgain,
+                finding: "Apple's record shows it", known: known, for: request)
             return true
         }
-        guard call.openedAt.adding(Self.lateArrival) <= clock.now else {
+        guard !isYoung else {
             try await learn(known, of: call.partnerInternalMerchantIdentifier, for: request)
             return false
         }
@@ -127,10 +134,12 @@ extension MerchantOperations {
         }
     }
 
-    private func send(_ call: RegistrationCall, _ domainNames: Set<DomainName>) async throws(GatewayError) {
+    private func send(
+        _ call: RegistrationCall, _ domainNames: Set<DomainName>
+    ) async throws(GatewayError) -> GatewayReceipt {
         switch call.content {
         case .register(let wanted, _):
-            try await gateway.register(
+            return try await gateway.register(
                 GatewayRegistration(
                     partnerInternalMerchantIdentifier: call.partnerInternalMerchantIdentifier,
                     partnerMerchantName: wanted.partnerMerchantName, domainNames: domainNames.sorted(),
@@ -138,6 +147,7 @@ extension MerchantOperations {
         case .unregister(_, let reason):
             try await gateway.unregister(
                 call.partnerInternalMerchantIdentifier, domainNames: domainNames.sorted(), reason: reason)
+            return GatewayReceipt(mayArriveAgain: false)
         }
     }
 
@@ -152,8 +162,9 @@ extension MerchantOperations {
             known = try? await ask(call.partnerInternalMerchantIdentifier)
             if let known, call.content.isDone(in: known.details) {
                 return try await conclude(
-                    call, .done, finding: "Apple's record shows it, after \(error.kind.rawValue): \(error.finding)",
-                    known: known, for: request)
+                    call, .done, mayArriveAgain: error.uncertainTries > 1,
+                    finding: "Apple's record shows it, after \(error.kind.rawValue): \(error.finding)", known: known,
+                    for: request)
             }
         }
         guard isUncertain else {
@@ -167,10 +178,12 @@ extension MerchantOperations {
 
     /// Records how a call ended, and what that means for what is wanted and what is known.
     ///
-    /// - Parameter known: what Apple was found to have; nil to tell from the outcome.
+    /// - Parameters:
+    ///   - mayArriveAgain: whether a try of a call that is done may still be on its way: it stays on record as repeated.
+    ///   - known: what Apple was found to have; nil to tell from the outcome.
     private func conclude(
-        _ call: RegistrationCall, _ outcome: RegistrationCall.Outcome, finding: String?, known: KnownRegistration?,
-        for request: Request
+        _ call: RegistrationCall, _ outcome: RegistrationCall.Outcome, mayArriveAgain: Bool = false, finding: String?,
+        known: KnownRegistration?, for request: Request
     ) async throws -> Registration {
         let now = clock.now
         return try await repository.write { transaction in
@@ -185,7 +198,7 @@ extension MerchantOperations {
                 after.known = told
             }
             try transaction.update(after)
-            try transaction.close(call, outcome, finding: finding, at: now)
+            try transaction.close(call, mayArriveAgain ? .repeated : outcome, finding: finding, at: now)
             try transaction.append(
                 request.entry(
                     outcome == .done ? .registrationChanged : .registrationCallFailed, at: now,
@@ -200,15 +213,30 @@ extension MerchantOperations {
         }
     }
 
+    private func mayArriveAgain(_ call: RegistrationCall) -> MerchantError {
+        let (certain, wait) = certainty(of: call)
+        return MerchantError(
+            .registrationConflict,
+            "a try of \(call.title) (\(call.content.summary.prefix(200))) got no answer and may reach Apple until \(certain): it would undo what is asked now, expected that once this time is over",
+            retryAfter: wait)
+    }
+
+    /// When Apple's record is the last word on a call, and in how many seconds.
+    private func certainty(of call: RegistrationCall) -> (at: Timestamp, seconds: Int) {
+        let certain = call.openedAt.adding(Self.lateArrival)
+        return (
+            certain, Int(max(1, (certain.millisecondsSince1970 - clock.now.millisecondsSince1970 + 999) / 1000))
+        )
+    }
+
     private func unsettled(
         _ call: RegistrationCall, _ code: MerchantError.Code, after error: GatewayError? = nil
     ) -> MerchantError {
-        let certain = call.openedAt.adding(Self.lateArrival)
-        let wait = (certain.millisecondsSince1970 - clock.now.millisecondsSince1970 + 999) / 1000
+        let (certain, wait) = certainty(of: call)
         let cause = error.map { "\($0.kind.rawValue): \($0.finding); " } ?? ""
         return MerchantError(
             code,
             "\(cause)nobody knows yet whether Apple did what \(call.title) asked for (\(call.content.summary.prefix(200))): it is settled by asking Apple, at \(certain) at the latest once Apple answers; asking for the same again is safe",
-            retryAfter: Int(max(1, wait)))
+            retryAfter: wait)
     }
 }

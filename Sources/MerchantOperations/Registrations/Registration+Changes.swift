@@ -33,6 +33,11 @@ extension RegistrationCall {
 }
 
 extension RegistrationCall.Content {
+    /// Whether the gateway makes another try where one got no answer.
+    var isTriedAgain: Bool {
+        if case .register = self { true } else { false }
+    }
+
     var reason: String? {
         guard case .unregister(_, let reason) = self else { return nil }
         return reason

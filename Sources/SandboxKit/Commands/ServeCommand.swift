@@ -29,6 +29,11 @@ struct ServeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A fault; may be repeated.", valueName: "fault"), transform: Self.fault)
     var fail: [GatewayFault] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "How many calls a second are answered; one more is told to wait with 429.", valueName: "n"))
+    var rateLimit: Int?
+
     @Option(help: "How many seconds a slow answer takes.")
     var slowSeconds = 5.0
 
@@ -58,6 +63,9 @@ struct ServeCommand: ParsableCommand {
         guard slowSeconds >= 0, slowSeconds <= 3600 else {
             throw ValidationError("found \(slowSeconds) slow seconds, expected 0 to 3600")
         }
+        if let rateLimit, rateLimit < 1 {
+            throw ValidationError("found a rate limit of \(rateLimit), expected at least 1")
+        }
         for name in names where SandboxServerName(name) == nil {
             throw ValidationError("found the name '\(name)', expected a host name or an address")
         }
@@ -71,6 +79,7 @@ struct ServeCommand: ParsableCommand {
         settings.registrationsPath = "\(hierarchy.directory)/registrations.jsonl"
         settings.controlPath = control
         settings.faults = fail
+        settings.mostCallsInASecond = rateLimit
         settings.slowness = .milliseconds(Int64(slowSeconds * 1000))
         if verifyDomains {
             settings.verifier = try DomainVerifier(

@@ -8,6 +8,7 @@ struct ControlService: Sendable {
     let book: RegistrationBook
     let faults: FaultPlan
     let tally: CallTally
+    let limit: RateLimit?
 
     func reply(to method: HTTPMethod, _ path: String, _ body: [UInt8]) -> GatewayReply {
         switch (method, path) {
@@ -18,6 +19,7 @@ struct ControlService: Sendable {
                 [
                     "calls": Dictionary(
                         uniqueKeysWithValues: GatewayOperation.allCases.map { ($0.rawValue, tally.calls($0)) }),
+                    "limit": ["refused": limit?.refused ?? 0],
                     "faults": Dictionary(uniqueKeysWithValues: faults.counts.map { ($0.key.rawValue, $0.value) }),
                 ])
         case (.GET, "/faults"): return .json(.ok, ["faults": faults.faults.map(\.text)])

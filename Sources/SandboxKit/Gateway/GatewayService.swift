@@ -21,6 +21,8 @@ struct GatewayService: Sendable {
     let book: RegistrationBook
     let faults: FaultPlan
     let tally: CallTally
+    /// Nil: as fast as anybody likes.
+    let limit: RateLimit?
     /// Nil: domains are believed.
     let verifier: DomainVerifier?
     /// How long `slow` is.
@@ -40,6 +42,7 @@ struct GatewayService: Sendable {
             return .error(404, "Payment Services Exception Not Found", details: "no such method and path")
         }
         tally.count(operation)
+        if let limit, !limit.admits(at: .now) { return Self.instead(.status429) }
         let fault = faults.draw(for: operation)
         if let fault, !fault.acts { return Self.instead(fault) }
         let reply = await act(operation, request)

@@ -16,6 +16,8 @@ package final class SandboxGateway: Sendable {
         /// A Unix socket on which a test steers the gateway; nil: none.
         package var controlPath: String?
         package var faults: [GatewayFault] = []
+        /// Calls in a second; those beyond are answered with 429. Nil: no limit.
+        package var mostCallsInASecond: Int?
         package var verifier: DomainVerifier?
         package var slowness: Duration = .seconds(5)
 
@@ -38,7 +40,8 @@ package final class SandboxGateway: Sendable {
             names: names, notBefore: .now.adding(.seconds(-3600)))
         let service = GatewayService(
             judge: ClientCertificateJudge(authority), book: try RegistrationBook(path: settings.registrationsPath),
-            faults: FaultPlan(settings.faults), tally: CallTally(), verifier: settings.verifier,
+            faults: FaultPlan(settings.faults), tally: CallTally(),
+            limit: settings.mostCallsInASecond.map { RateLimit(mostInASecond: $0) }, verifier: settings.verifier,
             slowness: settings.slowness)
         book = service.book
         faults = service.faults
@@ -54,7 +57,8 @@ package final class SandboxGateway: Sendable {
         port = gateway.port
         var listeners = [gateway]
         if let path = settings.controlPath {
-            let control = ControlService(book: service.book, faults: service.faults, tally: service.tally)
+            let control = ControlService(
+                book: service.book, faults: service.faults, tally: service.tally, limit: service.limit)
             do {
                 listeners.append(
                     try await HTTPListener(unixSocketPath: path) { request, _ in

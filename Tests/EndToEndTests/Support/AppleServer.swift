@@ -41,7 +41,14 @@ enum AppleServer: String, CaseIterable, Sendable {
     static let controlSocket = "control.sock"
 
     /// Runs the server; `announced` of it becomes a URL by ``url(of:)``.
-    func start(for installation: Installation) throws -> TestServer {
+    ///
+    /// - Parameters:
+    ///   - options: further ones for the sandbox's.
+    ///   - certificate: of the one in Python; nil: a valid one for localhost.
+    func start(
+        for installation: Installation, _ options: [String] = [],
+        certificate: (certificate: String, privateKey: String)? = nil
+    ) throws -> TestServer {
         let apple = installation.path("apple")
         switch self {
         case .sandbox:
@@ -49,12 +56,12 @@ enum AppleServer: String, CaseIterable, Sendable {
                 [
                     "\(Installation.programs)/applepay-sandbox", "serve", "--directory", apple, "--slow-seconds", "0.3",
                     "--control", installation.path(Self.controlSocket),
-                ], output: installation.path("server.out"))
+                ] + options, output: installation.path("server.out"))
         case .python:
             let clients = try ["root.pem", "identity-issuer.pem"].map {
                 try String(contentsOfFile: "\(apple)/\($0)", encoding: .utf8)
             }
-            let certified = try installation.serverCertificate("gateway", names: ["localhost"])
+            let certified = try certificate ?? installation.serverCertificate("gateway", names: ["localhost"])
             let script = URL(filePath: #filePath).appending(
                 path: "../../../AppleGatewayTests/Scripts/gateway.py"
             ).standardized.path
@@ -75,13 +82,15 @@ extension Installation {
     static let integrator = "platformintegrator.com.example"
 
     /// A certificate by the sandbox's root for a web server, PEM.
-    func serverCertificate(_ name: String, names: [String]) throws -> (certificate: String, privateKey: String) {
+    func serverCertificate(
+        _ name: String, names: [String], _ options: [String] = []
+    ) throws -> (certificate: String, privateKey: String) {
         let (certificate, privateKey) = (path("\(name).pem"), path("\(name).key"))
         let issued = try Self.run(
             [
                 "\(Self.programs)/applepay-sandbox", "issue-server", "--directory", path("apple"), "--certificate",
                 certificate, "--private-key", privateKey,
-            ] + names.flatMap { ["--name", $0] })
+            ] + names.flatMap { ["--name", $0] } + options)
         try #require(issued.status == 0, "\(issued.error)")
         return (certificate, privateKey)
     }

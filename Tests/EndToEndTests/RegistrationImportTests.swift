@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// `registration import` to a gateway over mutual TLS, with the real programs.
+@Suite struct RegistrationImportTests {
+    static let merchants = 120
+
+    let installation: Installation
+    let file: String
+    var report: String { "\(file).report.csv" }
+
+    init() throws {
+        installation = try Installation()
+        try installation.apple("init")
+        let rows = (0..<Self.merchants).map { "shop-\($0),Shop \($0),shop\($0).example www.shop\($0).example" }
+        file = try installation.write(
+            (["partnerInternalMerchantIdentifier,partnerMerchantName,domainNames"] + rows).joined(separator: "\n")
+                + "\n", "merchants.csv")
+    }
+
+    /// A gateway and the daemon that knows it.
+    private func start(_ options: String...) throws -> TestServer {
+        let server = try AppleServer.sandbox.start(for: installation, options)
+        try installation.identityFiles("good")
+        try installation.start(config: installation.gatewaySettings(server.announced, identity: "good"))
+        #expect(try installation.ctl("merchant", "add", Installation.integrator).status == 0)
+        return server
+    }
+
+    private func isEveryMerchantRegistered() throws {
+        let truth = try installation.registeredAtApple()
+        #expect(truth.count == Self.merchants)
+        #expect(truth["shop-7"] == ["shop7.example", "www.shop7.example"])
+        #expect(try installation.ctlJSON("registration", "sync")["compared"] as? Int == Self.merchants)
+    }
+
+    @Test func `a rate limit is kept: every merchant gets through, and Apple is seldom asked in vain`() throws {
+        let server = try start("--rate-limit", "40")
+        let done = try installation.ctlJSON("registration", "import", file)
+        #expect(done["done"] as? Int == Self.merchants, "\(done)")
+        try isEveryMerchantRegistered()
+        let limit = try #require(try installation.control("/statistics")["limit"] as? [String: Int])
+        // In each second those that were on their way when the first 429 came, which are at most 16.
+        let seconds = try #require(done["seconds"] as? Int) + 5
+        #expect(try #require(limit["refused"]) > 0 && limit["refused", default: 0] <= 16 * seconds, "\(limit) \(done)")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func `an import that was killed goes on behind what its report has`() throws {
+        let server = try start("--rate-limit", "40")
+        let process = Process()
+        process.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyctl")
+        process.arguments = ["--socket", installation.adminSocket, "registration", "import", file]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try installation.eventually("some are done") { try lines() > 20 }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        let before = try lines() - 1
+        #expect(before < Self.merchants)
+
+        let rest = try installation.ctlJSON("registration", "import", file)
+        #expect(rest["doneBefore"] as? Int == before, "\(rest)")
+        #expect(rest["done"] as? Int == Self.merchants - before && rest["notTried"] as? Int == 0, "\(rest)")
+        try isEveryMerchantRegistered()
+        let again = try installation.ctlJSON("registration", "import", file)
+        #expect(again["doneBefore"] as? Int == Self.merchants && again["done"] as? Int == 0)
+        withExtendedLifetime(server) {}
+    }
+
+    private func lines() throws -> Int {
+        guard let text = try? String(contentsOfFile: report, encoding: .utf8) else { return 0 }
+        return text.utf8.count { $0 == UInt8(ascii: "\n") }
+    }
+}
