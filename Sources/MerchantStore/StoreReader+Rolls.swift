@@ -118,6 +118,31 @@ extension StoreReading {
         }
     }
 
+    /// Answered by indexes alone: asked for every key that was used, in a transaction that others wait for.
+    func useHasConsequences(of hash: PublicKeyHash) throws -> Bool {
+        try first(
+            """
+            SELECT EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_from WHERE from_key = ? AND ended_at IS NULL)
+                OR EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_to WHERE to_key = ? AND ended_at IS NULL)
+                OR EXISTS (
+                    SELECT 1 FROM key_pairs INDEXED BY key_pairs_by_state WHERE state IN ('revoked', 'destroyed')
+                        AND id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
+                ) AS has_consequences
+            """, [hash.data, hash.data, hash.data]
+        ) { try $0.flag("has_consequences") } ?? false
+    }
+
+    func inStoredOrder(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash] {
+        var found: [(id: Int64, hash: PublicKeyHash)] = []
+        found.reserveCapacity(hashes.count)
+        let statement = try db.cachedStatement(sql: "SELECT id FROM key_pairs WHERE public_key_hash = ?")
+        for hash in hashes {
+            if let id = try Int64.fetchOne(statement, arguments: [hash.data]) { found.append((id, hash)) }
+        }
+        found.sort { $0.id < $1.id }
+        return found.map(\.hash)
+    }
+
     func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [EndingKeyPair] {
         try every(
             """
