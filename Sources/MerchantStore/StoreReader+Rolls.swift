@@ -173,19 +173,18 @@ extension StoreReading {
     func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
         try every(
             """
-            SELECT identifier, active_key_pairs, target_active_key_pairs, ends_at
-            FROM key_pairs INDEXED BY key_pairs_ending
-                CROSS JOIN merchants ON merchants.identifier = key_pairs.merchant_identifier
-            WHERE state IN ('standby', 'current', 'retiring') AND state = 'current' AND purpose = 'paymentProcessing'
-                AND ends_at <= ? AND active_key_pairs < target_active_key_pairs
-            ORDER BY ends_at LIMIT ?
+            SELECT identifier, active_key_pairs, target_active_key_pairs, current_ends_at
+            FROM merchants INDEXED BY merchants_below_target_ending
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
+                AND current_ends_at <= ?
+            ORDER BY current_ends_at LIMIT ?
             """, [moment.millisecondsSince1970, max(0, limit)]
         ) { row in
             MerchantBelowTarget(
                 merchantIdentifier: try row.merchantIdentifier("identifier"),
                 activeKeyPairs: try row.integer("active_key_pairs"),
                 targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
-                currentEnds: try row.timestampIfAny("ends_at"))
+                currentEnds: try row.timestampIfAny("current_ends_at"))
         }
     }
 
