@@ -16,7 +16,7 @@ extension MerchantOperations {
     /// - Returns: how many keys were used.
     @discardableResult
     package func storeUses(as caller: Caller) async throws -> Int {
-        let gathered = try await inStoredOrder(uses.collect())
+        let gathered = await inStoredOrder(uses.collect())
         let request = Request(caller: caller, requestId: "observed-use")
         let now = clock.now
         var rest = gathered[...]
@@ -40,20 +40,12 @@ extension MerchantOperations {
         return gathered.count
     }
 
-    /// One after the other as they lie in storage, so that a transaction over many keys writes few pages.
-    ///
-    /// - Throws: where the store cannot be read, with all of them kept for the next time.
-    private func inStoredOrder(_ gathered: [PublicKeyHash: KeyUse]) async throws -> [(
-        key: PublicKeyHash, value: KeyUse
-    )] {
-        guard !gathered.isEmpty else { return [] }
-        do {
-            let hashes = try await repository.read { try $0.inStoredOrder(Array(gathered.keys)) }
-            return hashes.compactMap { hash in gathered[hash].map { (hash, $0) } }
-        } catch {
-            for (hash, use) in gathered { uses.add(use, for: hash) }
-            throw error
-        }
+    /// One after the other as they lie in storage, so that a transaction over many keys writes few pages; in any order where
+    /// that cannot be read, since the writes tell what is wrong.
+    private func inStoredOrder(_ gathered: [PublicKeyHash: KeyUse]) async -> [(key: PublicKeyHash, value: KeyUse)] {
+        let hashes = Array(gathered.keys)
+        let ordered = try? await repository.read { try $0.inStoredOrder(hashes) }
+        return (ordered ?? hashes).compactMap { hash in gathered[hash].map { (hash, $0) } }
     }
 
     /// What one key's use leads to may fail; its counts are lost then, and no other key's.

@@ -43,7 +43,8 @@ final class DecryptingClient: Sendable {
             let read = try JSONSerialization.jsonObject(with: try Data(contentsOf: URL(filePath: path)))
             let request: [String: Any] = [
                 "paymentData": (read as? [String: Any])?["paymentData"] as Any,
-                "expected": ["merchantIdentifier": merchant],
+                // The same token comes again and again.
+                "expected": ["merchantIdentifier": merchant], "claim": false,
             ]
             return Array(try JSONSerialization.data(withJSONObject: request))
         }
