@@ -64,7 +64,8 @@ let base: [Target] = [
         resources: [
             .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
             .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("migrations/v0004_rolls.sql"),
-            .embedInCode("migrations/v0005_events.sql"), .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("migrations/v0005_events.sql"), .embedInCode("migrations/v0008_status.sql"),
+            .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(

@@ -16,12 +16,11 @@ extension StoreReading {
             coverage.lastVerifiedPath = try row.text("path")
             return try row.integer("newest_key_pair_id")
         }
-        // With no backup the index has it all; with one, the few rows that came after it do.
         coverage.merchantsWithoutBackup =
             try first(
                 """
-                SELECT count(DISTINCT merchant_identifier) AS merchants
-                FROM key_pairs \(newest == nil ? "INDEXED BY key_pairs_of_merchant" : "NOT INDEXED") WHERE id > ?
+                SELECT count(*) AS merchants FROM merchants INDEXED BY merchants_by_newest_key_pair
+                WHERE newest_key_pair_id > ?
                 """, [newest ?? 0]
             ) { try $0.integer("merchants") } ?? 0
         return coverage

@@ -118,6 +118,31 @@ extension StoreReading {
         }
     }
 
+    /// Answered by indexes alone: asked for every key that was used, in a transaction that others wait for.
+    func useHasConsequences(of hash: PublicKeyHash) throws -> Bool {
+        try first(
+            """
+            SELECT EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_from WHERE from_key = ? AND ended_at IS NULL)
+                OR EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_to WHERE to_key = ? AND ended_at IS NULL)
+                OR EXISTS (
+                    SELECT 1 FROM key_pairs INDEXED BY key_pairs_by_state WHERE state IN ('revoked', 'destroyed')
+                        AND id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
+                ) AS has_consequences
+            """, [hash.data, hash.data, hash.data]
+        ) { try $0.flag("has_consequences") } ?? false
+    }
+
+    func inStoredOrder(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash] {
+        var found: [(id: Int64, hash: PublicKeyHash)] = []
+        found.reserveCapacity(hashes.count)
+        let statement = try db.cachedStatement(sql: "SELECT id FROM key_pairs WHERE public_key_hash = ?")
+        for hash in hashes {
+            if let id = try Int64.fetchOne(statement, arguments: [hash.data]) { found.append((id, hash)) }
+        }
+        found.sort { $0.id < $1.id }
+        return found.map(\.hash)
+    }
+
     func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [EndingKeyPair] {
         try every(
             """
@@ -148,19 +173,18 @@ extension StoreReading {
     func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
         try every(
             """
-            SELECT identifier, active_key_pairs, target_active_key_pairs, ends_at
-            FROM key_pairs INDEXED BY key_pairs_ending
-                CROSS JOIN merchants ON merchants.identifier = key_pairs.merchant_identifier
-            WHERE state IN ('standby', 'current', 'retiring') AND state = 'current' AND purpose = 'paymentProcessing'
-                AND ends_at <= ? AND active_key_pairs < target_active_key_pairs
-            ORDER BY ends_at LIMIT ?
+            SELECT identifier, active_key_pairs, target_active_key_pairs, current_ends_at
+            FROM merchants INDEXED BY merchants_below_target_ending
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
+                AND current_ends_at <= ?
+            ORDER BY current_ends_at LIMIT ?
             """, [moment.millisecondsSince1970, max(0, limit)]
         ) { row in
             MerchantBelowTarget(
                 merchantIdentifier: try row.merchantIdentifier("identifier"),
                 activeKeyPairs: try row.integer("active_key_pairs"),
                 targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
-                currentEnds: try row.timestampIfAny("ends_at"))
+                currentEnds: try row.timestampIfAny("current_ends_at"))
         }
     }
 

@@ -32,11 +32,7 @@ extension StoreReading {
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
         try every(
             """
-            SELECT identifier, active_key_pairs, target_active_key_pairs, (
-                SELECT min(ends_at) FROM key_pairs INDEXED BY key_pairs_one_current
-                WHERE merchant_identifier = merchants.identifier AND purpose = 'paymentProcessing'
-                    AND state = 'current'
-            ) AS current_ends_at
+            SELECT identifier, active_key_pairs, target_active_key_pairs, current_ends_at
             FROM merchants INDEXED BY merchants_below_target
             WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND identifier > ?
             ORDER BY identifier LIMIT ?

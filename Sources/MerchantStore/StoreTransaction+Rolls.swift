@@ -65,6 +65,29 @@ extension StoreTransaction {
             ])
     }
 
+    /// One statement, without a look at what is there: it runs for every key that was used.
+    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
+        try execute(
+            """
+            INSERT INTO key_uses (key_pair_id, asked_count, asked_first, asked_last, proven_count, proven_first,
+                proven_last)
+            SELECT id, ?, ?, ?, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
+            ON CONFLICT (key_pair_id) DO UPDATE SET asked_count = asked_count + excluded.asked_count,
+                asked_first = min(coalesce(asked_first, excluded.asked_first), coalesce(excluded.asked_first, asked_first)),
+                asked_last = max(coalesce(asked_last, excluded.asked_last), coalesce(excluded.asked_last, asked_last)),
+                proven_count = proven_count + excluded.proven_count,
+                proven_first =
+                    min(coalesce(proven_first, excluded.proven_first), coalesce(excluded.proven_first, proven_first)),
+                proven_last =
+                    max(coalesce(proven_last, excluded.proven_last), coalesce(excluded.proven_last, proven_last))
+            """,
+            [
+                use.askedFor?.count ?? 0, use.askedFor?.first.millisecondsSince1970,
+                use.askedFor?.last.millisecondsSince1970, use.proven?.count ?? 0,
+                use.proven?.first.millisecondsSince1970, use.proven?.last.millisecondsSince1970, hash.data,
+            ])
+    }
+
     func setNextWatch(of hash: PublicKeyHash, at moment: Timestamp?) throws {
         try execute(
             """

@@ -28,7 +28,7 @@ package struct Words256: Hashable, Sendable {
     }
 
     package var bytes: [UInt8] {
-        [a, b, c, d].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        withUnsafeBytes(of: (a.bigEndian, b.bigEndian, c.bigEndian, d.bigEndian)) { Array($0) }
     }
 }
 

@@ -6,6 +6,9 @@ extension FakeTransaction {
     func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws -> Roll? { nil }
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse? { state.uses[hash] }
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws { state.uses[hash] = use }
+    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws { state.uses[hash, default: KeyUse()].add(use) }
+    func useHasConsequences(of hash: PublicKeyHash) throws -> Bool { false }
+    func inStoredOrder(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash] { hashes }
 
     func roll(_ number: Int) throws -> Roll? { throw FakeStore.NotNeeded() }
     func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }

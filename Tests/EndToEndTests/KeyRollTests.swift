@@ -28,10 +28,16 @@ import Testing
         try installation.start(config: config)
     }
 
-    func decrypt(_ certificate: String) throws -> Installation.Outcome {
+    /// A new token's file.
+    func token(_ certificate: String) throws -> String {
         let token = installation.path("token-\(UUID().uuidString).json")
         try installation.apple(
             "mint-token", "--certificate", installation.path("\(certificate).cer"), "--out", token)
+        return token
+    }
+
+    func decrypt(_ certificate: String) throws -> Installation.Outcome {
+        let token = try token(certificate)
         return try installation.ctl("token", "decrypt", token, "--merchant", Self.merchant, "--raw")
     }
 
@@ -55,6 +61,45 @@ import Testing
             Thread.sleep(forTimeInterval: 0.1)
         }
         Issue.record("the roll is not \(state): \(try roll())")
+    }
+
+    @Test func `while two commands roll a merchant a client decrypts tokens of both keys without one failure`() throws {
+        let first = try installation.certifiedKey(Self.merchant, "first")
+        #expect(try installation.ctl("key", "promote", first).status == 0)
+        // Certificates are told apart by the second they begin in.
+        Thread.sleep(forTimeInterval: 1.1)
+        let client = DecryptingClient(installation.decryptorSocket)
+        defer { client.stop() }
+        func goesOn(_ names: String..., when: String) throws {
+            let before = client.decrypted
+            try installation.eventually("tokens of \(names) are decrypted \(when)") {
+                names.allSatisfy { client.decrypted[$0, default: 0] >= before[$0, default: 0] + 20 }
+            }
+            #expect(client.failures == [], "\(when)")
+        }
+        try client.setToken(try token("first"), of: "first", merchant: Self.merchant)
+        try goesOn("first", when: "before the roll")
+
+        #expect(
+            try installation.ctl("roll", "start", Self.merchant, "--csr", installation.path("second.csr")).status == 0)
+        try installation.apple(
+            "issue", "--csr", installation.path("second.csr"), "--merchant", Self.merchant, "--out",
+            installation.path("second.cer"))
+        #expect(try installation.ctl("certificate", "upload", installation.path("second.cer")).status == 0)
+        try client.setToken(try token("second"), of: "second", merchant: Self.merchant)
+        try wait(until: "promoted")
+        try goesOn("first", "second", when: "while tokens of both keys arrive mixed")
+        let early = try installation.ctl("roll", "finish", Self.merchant, "--yes")
+        #expect(early.status == 1 && early.error.contains("quiet at"), "\(early.error)")
+
+        try client.setToken(nil, of: "first", merchant: Self.merchant)
+        try wait(until: "quiet")
+        #expect(try installation.ctl("roll", "finish", Self.merchant, "--yes").status == 0)
+        try goesOn("second", when: "after the old key was revoked")
+        client.stop()
+        #expect(client.failures == [])
+        #expect(try roll()["state"] as? String == "finished")
+        #expect(try decrypt("first").error.contains("revoked"))
     }
 
     @Test func `two commands roll a merchant without one failure, though the daemon is killed between any two steps`()

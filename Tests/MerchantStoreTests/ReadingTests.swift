@@ -151,6 +151,7 @@ struct ReadingTests {
             try transaction.update(roll)
             let seen = ObservedUse(count: 1, first: Sample.moment, last: Sample.moment)
             try transaction.setKeyUse(KeyUse(askedFor: seen, proven: seen), of: hash)
+            try transaction.addKeyUse(KeyUse(askedFor: seen, proven: seen), of: hash)
             try transaction.setNextWatch(of: hash, at: Sample.moment)
             try transaction.noteWarning(of: Sample.moment, days: 7, key: hash, at: Sample.moment)
             try transaction.removeSealedPrivateKey(of: hash)
@@ -176,6 +177,8 @@ struct ReadingTests {
             _ = try reader.rollsToRemind(at: Sample.moment, limit: 10)
             _ = try reader.rollsWithoutNextPair(limit: 10)
             _ = try reader.keyUse(of: hash)
+            _ = try reader.useHasConsequences(of: hash)
+            _ = try reader.inStoredOrder([hash])
             _ = try reader.keyPairsToWatch(at: Sample.moment, limit: 10)
             _ = try reader.wasWarned(of: Sample.moment, days: 7, key: hash)
             _ = try reader.countEnding(from: Sample.moment, to: Sample.moment)
@@ -194,6 +197,10 @@ struct ReadingTests {
             for (merchant, key) in [(nil, nil), (merchant, nil), (nil, hash), (merchant, hash)] {
                 _ = try reader.auditRecords(merchant: merchant, key: key, before: nil, limit: 10)
             }
+            _ = try reader.auditRecords(AuditFilter(callerUID: 1), from: nil, oldestFirst: false, limit: 10)
+            _ = try reader.auditStretch(from: 1, limit: 10)
+            _ = try reader.auditHead()
+            _ = try reader.keyPairs(after: hash, limit: 10)
             _ = try reader.counts(at: Sample.moment)
             _ = try reader.merchantsBelowTarget(after: nil, limit: 10)
             _ = try reader.keyPairsEnding(before: Sample.moment, limit: 10)

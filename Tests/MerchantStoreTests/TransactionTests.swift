@@ -278,6 +278,11 @@ func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #
                     SELECT count(*) FROM merchants WHERE active_key_pairs <> (SELECT count(*) FROM key_pairs
                         WHERE merchant_identifier = identifier AND purpose = 'paymentProcessing'
                             AND state IN ('standby', 'current', 'retiring'))
+                        OR current_ends_at IS NOT (SELECT min(ends_at) FROM key_pairs
+                            WHERE merchant_identifier = identifier AND purpose = 'paymentProcessing'
+                                AND state = 'current')
+                        OR newest_key_pair_id <> coalesce(
+                            (SELECT max(id) FROM key_pairs WHERE merchant_identifier = identifier), 0)
                     """)
         )
     }

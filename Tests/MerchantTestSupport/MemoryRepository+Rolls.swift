@@ -57,6 +57,16 @@ extension MemoryTransaction {
 
     func keyUse(of hash: PublicKeyHash) -> KeyUse? { state.uses[hash] }
 
+    func useHasConsequences(of hash: PublicKeyHash) -> Bool {
+        state.rolls.contains { $0.isOpen && ($0.from == hash || $0.to == hash) }
+            || keyPair(hash).map { $0.state == .revoked || $0.state == .destroyed } ?? false
+    }
+
+    func inStoredOrder(_ hashes: [PublicKeyHash]) -> [PublicKeyHash] {
+        let asked = Set(hashes)
+        return state.rows.map(\.keyPair.publicKeyHash).filter { asked.contains($0) }
+    }
+
     func keyPairsToWatch(at moment: Timestamp, limit: Int) -> [EndingKeyPair] {
         Array(
             keyPairsEnding(before: Timestamp(millisecondsSince1970: .max), limit: .max).filter { ending in
@@ -109,6 +119,8 @@ extension MemoryTransaction {
     }
 
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) { state.uses[hash] = use }
+
+    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) { state.uses[hash, default: KeyUse()].add(use) }
 
     func setNextWatch(of hash: PublicKeyHash, at moment: Timestamp?) { state.watches[hash] = .some(moment) }
 

@@ -5,7 +5,8 @@ import Vocabulary
 
 /// Keys by number and certificates as text, so that five years pass in seconds and every run is the same.
 ///
-/// A certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>:<begins>:<ends>`, in milliseconds.
+/// A certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>:<begins>:<ends>`, in milliseconds;
+/// an identity certificate begins with `IDENTITY`.
 final class NamedKeysCustodian: KeyCustodian {
     private let made = Atomic<Int>(0)
 
@@ -21,9 +22,12 @@ final class NamedKeysCustodian: KeyCustodian {
     }
 
     static func certificate(
-        _ hash: PublicKeyHash, of merchant: MerchantIdentifier, from begins: Timestamp, to ends: Timestamp
+        _ hash: PublicKeyHash, of merchant: MerchantIdentifier, from begins: Timestamp, to ends: Timestamp,
+        purpose: KeyPurpose = .paymentProcessing
     ) -> [UInt8] {
-        Array("CERT:\(hash.hex):\(merchant):\(begins.millisecondsSince1970):\(ends.millisecondsSince1970)".utf8)
+        let kind = purpose == .identity ? "IDENTITY" : "CERT"
+        return Array(
+            "\(kind):\(hash.hex):\(merchant):\(begins.millisecondsSince1970):\(ends.millisecondsSince1970)".utf8)
     }
 
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {
@@ -34,7 +38,8 @@ final class NamedKeysCustodian: KeyCustodian {
         return CertificateFacts(
             der: upload, fingerprint: PublicKeyHash(of: upload).bytes, publicKeyHash: hash, keyKind: "P-256",
             merchantIdentifierHash: MerchantIdentifierHash(of: merchant), hasKeyEncipherment: true,
-            hasDigitalSignature: false, extendedKeyUsages: nil, isCertificateAuthority: false,
+            hasDigitalSignature: false, extendedKeyUsages: parts[0] == "IDENTITY" ? ["1.3.6.1.5.5.7.3.2"] : nil,
+            isCertificateAuthority: false,
             notBefore: Timestamp(millisecondsSince1970: begins), notAfter: Timestamp(millisecondsSince1970: ends),
             serialNumber: "0A", subject: "CN=\(merchant)", issuer: "CN=Somebody")
     }

@@ -19,13 +19,15 @@ import Vocabulary
             environment: .sandbox, rolls: policy)
     }
 
-    func key(_ operations: MerchantOperations, days: Int, promoted: Bool) async throws -> PublicKeyHash {
+    func key(_ operations: MerchantOperations, days: Int, promoted: Bool, purpose: KeyPurpose = .paymentProcessing)
+        async throws -> PublicKeyHash
+    {
         let hash = try await operations.generateKeyPair(
-            for: merchant, algorithm: nil, purpose: .paymentProcessing, for: Self.request
+            for: merchant, algorithm: nil, purpose: purpose, for: Self.request
         ).keyPair.publicKeyHash
         _ = try await operations.storeCertificate(
             NamedKeysCustodian.certificate(
-                hash, of: merchant, from: clock.now, to: clock.now.adding(Self.day * days)), for: nil,
+                hash, of: merchant, from: clock.now, to: clock.now.adding(Self.day * days), purpose: purpose), for: nil,
             for: Self.request)
         if promoted { _ = try await operations.promote(hash, dryRun: false, for: Self.request) }
         return hash
@@ -59,6 +61,19 @@ import Vocabulary
         #expect(end.adding(Self.day * -75) < lead && lead <= end.adding(Self.day * -59))
         let below = repository.events.filter { $0.kind == .belowTarget }.map(\.severity)
         #expect(below == [.warning, .critical])
+    }
+
+    @Test func `an identity certificate's end is told of like the others, and rolls nothing`() async throws {
+        let operations = operations()
+        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        let hash = try await key(operations, days: 100, promoted: true, purpose: .identity)
+        try await pass(operations, days: 120)
+        let ends = repository.events.filter {
+            [.certificateEndingSoon, .certificateEnded].contains($0.kind) && $0.publicKeyHash == hash
+        }
+        #expect(ends.map(\.severity) == [.notice, .warning, .warning, .critical, .critical, .critical])
+        #expect(ends.allSatisfy { $0.detail.contains("identity certificate") })
+        #expect(!repository.events.contains { $0.kind == .rollStarted || $0.kind == .belowTarget })
     }
 
     @Test func `a step that is missing is reminded of every week`() async throws {

@@ -120,10 +120,14 @@ final class Simulation {
 
     // MARK: Judgement
 
-    /// Each threshold that passed while a key was current was warned of.
+    /// Each threshold that passed while a key was current was warned of, by an event at its time.
     func judgeWarnings() async throws {
         let now = real.clock.now
         for merchant in merchants where merchant.hasJoined {
+            let events = try real.store.readNow { reading in
+                try reading.events(after: nil, merchant: merchant.identifier, limit: .max).map(\.event)
+            }
+            try await judgeReminders(of: merchant.identifier, events)
             for (hash, ends) in merchant.certificateEnds {
                 let records = try await real.operations.auditRecords(
                     AuditFilter(merchant: merchant.identifier, key: hash), from: nil, oldestFirst: false, limit: 100)
@@ -135,7 +139,31 @@ final class Simulation {
                     note("thresholds")
                     let wasWarned = try real.store.readNow { try $0.wasWarned(of: ends, days: days, key: hash) }
                     if !wasWarned { fail("\(hash) ended \(ends) and nobody was warned \(days) days before") }
+                    let kind: Event.Kind = days == 0 ? .certificateEnded : .certificateEndingSoon
+                    let told = events.filter { event in
+                        event.kind == kind && event.publicKeyHash == hash && moment <= event.occurredAt
+                            && event.occurredAt <= moment.adding(Self.tick * 2)
+                    }
+                    if told.count != 1 {
+                        fail("\(hash) ended \(ends) and \(told.count) events said so \(days) days before")
+                    }
                 }
+            }
+        }
+    }
+
+    /// Whoever left a roll waiting was reminded of it every week.
+    private func judgeReminders(of merchant: MerchantIdentifier, _ events: [Event]) async throws {
+        for view in try await real.operations.rolls(of: merchant, state: .open, before: nil, limit: 100)
+        where view.standing.waitingFor == .merchant {
+            let waited = real.clock.now.millisecondsSince1970 - view.standing.since.millisecondsSince1970
+            let least = waited / (Self.day * 7 + Self.tick).milliseconds
+            let reminders = events.count { $0.kind == .rollWaiting && $0.rollId == view.roll.rollId }
+            note("rolls left waiting")
+            if reminders < least {
+                fail(
+                    "\(merchant) left roll \(view.roll.rollId) waiting and was reminded \(reminders) times, not \(least)"
+                )
             }
         }
     }

@@ -19,6 +19,10 @@ package protocol RollReading {
     func rollsWithoutNextPair(limit: Int) throws -> [Roll]
 
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse?
+    /// Whether a use of the key pair leads to more than a number: it is part of an open roll, or was withdrawn.
+    func useHasConsequences(of hash: PublicKeyHash) throws -> Bool
+    /// Those that are there, as they lie in storage: whoever changes many in this order touches few places of it.
+    func inStoredOrder(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash]
     /// Active key pairs with a certificate that the schedule has to look at now, most overdue first.
     func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [EndingKeyPair]
     /// Whether that end was warned of at that threshold.
@@ -43,6 +47,8 @@ package protocol RollChanging: RollReading {
     /// Writes everything that may change.
     func update(_ roll: Roll) throws
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws
+    /// Adds to what is stored of it, in one step; what is not stored yet begins with it.
+    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws
     /// - Parameter moment: nil: not before its certificate or state changes.
     func setNextWatch(of hash: PublicKeyHash, at moment: Timestamp?) throws
     func noteWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at moment: Timestamp) throws

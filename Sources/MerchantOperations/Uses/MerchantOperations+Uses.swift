@@ -2,8 +2,9 @@ package import MerchantCore
 import Vocabulary
 
 extension MerchantOperations {
-    /// How many keys' uses one transaction stores.
-    private static let usesInOneWrite = 128
+    /// How many keys' uses one transaction stores: many, since each costs a sync and empties the readers' caches; not more,
+    /// since an admin's change waits for it, some 20 ms.
+    private static let usesInOneWrite = 1024
     /// How often at most an event tells that a revoked key was asked for: hashes are public, anybody may ask.
     package static let alarmInterval = Duration.seconds(86_400)
 
@@ -15,7 +16,7 @@ extension MerchantOperations {
     /// - Returns: how many keys were used.
     @discardableResult
     package func storeUses(as caller: Caller) async throws -> Int {
-        let gathered = uses.collect().sorted { $0.key.hex < $1.key.hex }
+        let gathered = await inStoredOrder(uses.collect())
         let request = Request(caller: caller, requestId: "observed-use")
         let now = clock.now
         var rest = gathered[...]
@@ -39,6 +40,14 @@ extension MerchantOperations {
         return gathered.count
     }
 
+    /// One after the other as they lie in storage, so that a transaction over many keys writes few pages; in any order where
+    /// that cannot be read, since the writes tell what is wrong.
+    private func inStoredOrder(_ gathered: [PublicKeyHash: KeyUse]) async -> [(key: PublicKeyHash, value: KeyUse)] {
+        let hashes = Array(gathered.keys)
+        let ordered = try? await repository.read { try $0.inStoredOrder(hashes) }
+        return (ordered ?? hashes).compactMap { hash in gathered[hash].map { (hash, $0) } }
+    }
+
     /// What one key's use leads to may fail; its counts are lost then, and no other key's.
     ///
     /// - Throws: where the store fails, with everything that is left kept for the next time. What else fails was thrown for
@@ -60,6 +69,7 @@ extension MerchantOperations {
         _ use: KeyUse, of hash: PublicKeyHash, at now: Timestamp, for request: Request,
         in transaction: any MerchantTransaction
     ) throws {
+        guard try transaction.useHasConsequences(of: hash) else { return try transaction.addKeyUse(use, of: hash) }
         guard let keyPair = try transaction.keyPair(hash) else { return }
         let before = try transaction.keyUse(of: hash)
         var after = before ?? KeyUse()

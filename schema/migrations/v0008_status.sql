@@ -1,0 +1,35 @@
+-- What status asks of each merchant, kept beside it: counted over the key pairs it would take longer the more there are.
+
+-- Its youngest key pair: whether a backup holds all of the merchant's keys.
+ALTER TABLE merchants ADD COLUMN newest_key_pair_id INTEGER NOT NULL DEFAULT 0;
+
+-- When the certificate of its current payment processing key pair ends, of several the first; NULL while there is none.
+ALTER TABLE merchants ADD COLUMN current_ends_at INTEGER;
+
+UPDATE merchants SET
+    newest_key_pair_id =
+        coalesce((SELECT max(id) FROM key_pairs INDEXED BY key_pairs_of_merchant
+            WHERE merchant_identifier = merchants.identifier), 0),
+    current_ends_at = (
+        SELECT min(ends_at) FROM key_pairs INDEXED BY key_pairs_one_current
+        WHERE merchant_identifier = merchants.identifier AND purpose = 'paymentProcessing' AND state = 'current'
+    );
+
+CREATE INDEX merchants_by_newest_key_pair ON merchants (newest_key_pair_id);
+
+CREATE INDEX merchants_below_target_ending ON merchants (current_ends_at)
+    WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL;
+
+CREATE TRIGGER merchants_newest_key_pair AFTER INSERT ON key_pairs BEGIN
+    UPDATE merchants SET newest_key_pair_id = max(newest_key_pair_id, NEW.id)
+        WHERE identifier = NEW.merchant_identifier;
+END;
+
+CREATE TRIGGER merchants_current_end AFTER UPDATE OF state, ends_at ON key_pairs
+WHEN NEW.purpose = 'paymentProcessing' AND (OLD.state = 'current' OR NEW.state = 'current') BEGIN
+    UPDATE merchants SET current_ends_at = (
+        SELECT min(ends_at) FROM key_pairs INDEXED BY key_pairs_one_current
+        WHERE merchant_identifier = NEW.merchant_identifier AND purpose = 'paymentProcessing' AND state = 'current'
+    )
+    WHERE identifier = NEW.merchant_identifier;
+END;
