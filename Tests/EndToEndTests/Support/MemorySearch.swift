@@ -65,10 +65,9 @@ struct MemorySearch {
     func findings(inFilesBelow directory: String) throws -> [String] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: directory)
         return try names.flatMap { name in
-            var status = stat()
             let path = "\(directory)/\(name)"
-            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return [String]() }
-            return try findings(inFile: path)
+            let kind = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+            return kind == .typeRegular ? try findings(inFile: path) : []
         }
     }
 
@@ -76,10 +75,10 @@ struct MemorySearch {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw CocoaError(.fileReadNoSuchFile) }
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw CocoaError(.fileReadUnknown) }
+        let size = lseek(file, 0, SEEK_END)
+        guard size >= 0 else { throw CocoaError(.fileReadUnknown) }
         var findings: [String] = []
-        search(file, from: 0, to: UInt64(status.st_size)) { findings.append("\(path): \($0)") }
+        search(file, from: 0, to: UInt64(size)) { findings.append("\(path): \($0)") }
         return Array(findings.prefix(100))
     }
 
@@ -90,7 +89,7 @@ struct MemorySearch {
         var offset = start
         while offset < end {
             let wanted = min(Self.chunk, Int(end - offset))
-            let count = pread(file, &buffer, wanted, off_t(bitPattern: offset))
+            let count = pread(file, &buffer, wanted, off_t(truncatingIfNeeded: offset))
             guard count > 0 else {
                 // A page that is not there, in the middle of a mapping.
                 offset += 4096
