@@ -1,6 +1,7 @@
 import HTTPTypes
 import MerchantCore
 import MerchantOperations
+import Vocabulary
 import WireAPI
 
 extension AdminHandlers {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeyCustody
+import MerchantCore
 
 struct MasterKeyIdentifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
