@@ -18,7 +18,10 @@ struct BackupRestore: AsyncParsableCommand {
     @Flag(help: "Restore a backup that is not good all the same: the last resort.")
     var acceptFindings = false
 
-    @Option(help: ArgumentHelp("The master key; again for a second, where a backup was made during a rotation; default: the settings'.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The master key; default: the settings'.",
+            discussion: "Again for a second one, where the backup was made during a rotation.", valueName: "file"))
     var masterKeyFile: [String] = []
 
     @OptionGroup var place: PlaceOptions

@@ -16,7 +16,10 @@ struct BackupVerify: AsyncParsableCommand {
     @Flag(help: "Without the daemon, on this machine.")
     var offline = false
 
-    @Option(help: ArgumentHelp("With --offline: the master key; again for a second, where a backup was made during a rotation; default: the settings'.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "With --offline: the master key; default: the settings'.",
+            discussion: "Again for a second one, where the backup was made during a rotation.", valueName: "file"))
     var masterKeyFile: [String] = []
 
     @OptionGroup var place: PlaceOptions
