@@ -64,7 +64,8 @@ let base: [Target] = [
         resources: [
             .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
             .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("migrations/v0004_rolls.sql"),
-            .embedInCode("migrations/v0005_events.sql"), .embedInCode("migrations/v0008_status.sql"),
+            .embedInCode("migrations/v0005_events.sql"), .embedInCode("migrations/v0006_rotation.sql"),
+            .embedInCode("migrations/v0007_status.sql"),
             .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
@@ -96,7 +97,7 @@ let edges: [Target] = [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
             "LocalSocket", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
         ]),
-    room("MerchantStore", ["MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    room("MerchantStore", ["MerchantCore", "Vocabulary", "Schema", "CLinux", .grdb, .crypto]),
     room(
         "KeyCustody",
         [

@@ -7,7 +7,8 @@ package enum Schema {
         ("v0003_recovery", String(decoding: PackageResources.v0003_recovery_sql, as: UTF8.self)),
         ("v0004_rolls", String(decoding: PackageResources.v0004_rolls_sql, as: UTF8.self)),
         ("v0005_events", String(decoding: PackageResources.v0005_events_sql, as: UTF8.self)),
-        ("v0008_status", String(decoding: PackageResources.v0008_status_sql, as: UTF8.self)),
+        ("v0006_rotation", String(decoding: PackageResources.v0006_rotation_sql, as: UTF8.self)),
+        ("v0007_status", String(decoding: PackageResources.v0007_status_sql, as: UTF8.self)),
     ]
 
     /// The same of the claims' own database.

@@ -17,8 +17,8 @@ struct MerchantKeyCtl: NounCommand {
         version: Program.version,
         subcommands: [
             MerchantNoun.self, KeyNoun.self, CertificateNoun.self, RollNoun.self, TokenNoun.self, RegistrationNoun.self,
-            DomainNoun.self, StatusShow.self, EventNoun.self, AuditNoun.self, BackupNoun.self, ConfigNoun.self,
-            Diagnose.self,
+            DomainNoun.self, StatusShow.self, EventNoun.self, AuditNoun.self, BackupNoun.self, MasterKeyNoun.self,
+            ConfigNoun.self, Diagnose.self,
         ])
 
     // Declared here too, so that both stand before the noun as well as after the verb.

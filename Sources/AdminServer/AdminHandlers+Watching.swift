@@ -23,7 +23,8 @@ extension AdminHandlers {
         }
         let page = MetricsPage(
             counts: status.counts, soonestEnd: soonest.first?.notAfter, rolls: status.rolls, webhooks: status.webhooks,
-            requests: counter.snapshot(), version: version, startedAt: startedAt,
+            rotation: try await operations.masterKeyStatus()?.rotation, requests: counter.snapshot(), version: version,
+            startedAt: startedAt,
             residentBytes: ProcessMemory.residentBytes())
         return Answer(bytes: ByteBuffer(string: page.text), mediaType: "text/plain; version=0.0.4; charset=utf-8")
     }

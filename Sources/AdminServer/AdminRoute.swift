@@ -150,6 +150,10 @@ extension AdminRoute {
         writes(
             .post, "/v1/backups/verification", deed: "backup verified",
             .everyMerchant { try await $0.tryOutBackup($1) }),
+        reads("/v1/master-key", .everyMerchant { handlers, _ in try await handlers.masterKey() }),
+        writes(
+            .post, "/v1/master-key/rotation", deed: "rotation of the master key ordered", effect: .destroys,
+            .everyMerchant { try await $0.rotateMasterKey($1) }),
         reads(
             "/v1/events", query: ["after", "cursor", "newest", "limit", "merchant", "kind", "severity", "wait"],
             .judgedInside { try await $0.events($1) }),

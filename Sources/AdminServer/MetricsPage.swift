@@ -9,6 +9,8 @@ struct MetricsPage {
     let soonestEnd: Timestamp?
     let rolls: [RollState: Int]
     let webhooks: [WebhookState]
+    /// The last rotation of master key or data key; nil where there was none.
+    let rotation: KeyRotation?
     let requests: [RequestCounter.Label: Int]
     let version: String
     let startedAt: Timestamp
@@ -67,6 +69,13 @@ struct MetricsPage {
         gauge(
             "merchantkeyd_registration_calls_open", "Calls to Apple whose outcome nobody knows yet.",
             counts.registrationCallsOpen)
+        gauge(
+            "merchantkeyd_key_rotation_left",
+            "Private keys that the last rotation of master key or data key has not sealed anew yet.",
+            rotation.map { $0.state == .sealing ? max(0, $0.total - $0.done) : 0 })
+        gauge(
+            "merchantkeyd_key_rotation_started_timestamp_seconds", "When a rotation began that is not finished.",
+            rotation.flatMap { $0.state == .finished ? nil : Int($0.startedAt.millisecondsSince1970 / 1000) })
         metric(
             "merchantkeyd_admin_requests_total", "counter", "Requests answered on the admin socket.",
             requests.sorted { $0.key < $1.key }.map { label, count in

@@ -38,7 +38,7 @@ package enum Daemon {
         if let missingLog, !acceptsOlder { throw SettingsError(missingLog + DatabaseHistory.howToAccept) }
 
         let hadDatabase = access(settings.databasePath, F_OK) == 0
-        let (store, custody) = try openKeys(settings, clock: clock, logger: logger)
+        let (store, keyring, custody) = try openKeys(settings, clock: clock, logger: logger)
         let claims = ClaimsFile(
             path: settings.claimsPath, isExpected: hadDatabase, clock: clock, logger: logger)
         let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
@@ -46,14 +46,17 @@ package enum Daemon {
         store.setObservers([custody, answers])
         let conditions = ConditionBoard()
         let storeHealth = DaemonHealth(store: store, conditions: conditions)
+        let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
+        let rotation = MasterKeyRotation(
+            settings.masterKey, store: store, keyring: keyring, caller: ourselves, clock: clock,
+            conditions: conditions, logger: logger)
         let operations = MerchantOperations(
             repository: store, custodian: custody, claims: claims.ledger, clock: clock,
             environment: settings.environment, tokenRoots: try tokenRoots(settings), rolls: settings.rolls,
-            backups: BackupWorkshop(store: store, masterKeyFile: settings.masterKeyFile, clock: clock),
+            backups: BackupWorkshop(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
             conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
         store.setEventObserver(operations.bell)
-        let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         let start = StartRecord(
             operations: operations, settings: settings, caller: ourselves, conditions: conditions, logger: logger)
         try await start.make(missingLog: missingLog, acceptsOlder: acceptsOlder)
@@ -80,7 +83,7 @@ package enum Daemon {
                 // Ended last to first: what the servers' last requests left is stored after them.
                 services: [
                     .init(service: observedUse), .init(service: sweep), .init(service: schedule),
-                    .init(service: settler),
+                    .init(service: settler), .init(service: rotation),
                     .init(service: eventSweep), .init(service: eventDelivery),
                     .init(
                         service: HeadShipping(
@@ -133,11 +136,11 @@ package enum Daemon {
 
     private static func openKeys(
         _ settings: Settings, clock: some WallClock, logger: Logger
-    ) throws -> (MerchantStore, KeyCustody) {
-        let masterKey = try masterKey(settings, logger: logger)
+    ) throws -> (MerchantStore, Keyring, KeyCustody) {
+        try prepareMasterKey(settings, logger: logger)
         let issuers = try certificateIssuers(settings)
         let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
-        let keyring = try Keyring(opening: store, with: masterKey, at: clock.now)
+        let keyring = try MasterKeys(settings.masterKey).keyring(opening: store, at: clock.now)
         if !keyring.isLocked {
             logger.warning(
                 "master key and data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or switch swap off"
@@ -155,12 +158,12 @@ package enum Daemon {
                     sealedPrivateKey: sealed ?? SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: []))
             }
         }
-        return (store, custody)
+        return (store, keyring, custody)
     }
 
     /// Made only where there is no database yet: a database without its master key would be sealed for good by a new one.
-    private static func masterKey(_ settings: Settings, logger: Logger) throws -> MasterKey {
-        let path = settings.masterKeyFile
+    private static func prepareMasterKey(_ settings: Settings, logger: Logger) throws {
+        guard case .file(let path) = settings.masterKey.current else { return }
         guard access(path, F_OK) != 0 else {
             if access(settings.databasePath, F_OK) != 0 {
                 // A first start that was cut short leaves the same behind, so this is no reason to refuse.
@@ -168,20 +171,19 @@ package enum Daemon {
                     "there is a master key but no database: a new, empty one is made; if this is not a first start, stop and restore the database",
                     metadata: ["path": "\(settings.databasePath)"])
             }
-            return try MasterKey.load(from: path)
+            return
         }
         guard access(settings.databasePath, F_OK) != 0 else {
             throw SettingsError(
                 "the database \(settings.databasePath) is here but its master key is not: expected the file \(path); put it back from where it was saved"
             )
         }
-        let key = try MasterKey.create(at: path)
+        _ = try MasterKey.create(at: path)
         logger.notice("a new master key was made: save it elsewhere now", metadata: ["path": "\(path)"])
         if path.hasPrefix("\(settings.stateDirectory)/") {
             logger.warning(
                 "the master key lies beside its database, where it protects little", metadata: ["path": "\(path)"])
         }
-        return key
     }
 
     private static func tokenRoots(_ settings: Settings) throws -> [TrustRoot]? {

@@ -36,7 +36,7 @@ extension Settings {
             policy: policy ?? .standard(ownUID: getuid()), hasCallers: policy != nil,
             tokenRoots: reader.stringArray(forKey: "trust.token-roots", default: []),
             certificateIssuers: reader.stringArray(forKey: "trust.certificate-issuers"), stateDirectory: directory,
-            masterKeyFile: reader.string(forKey: "master-key.file", default: "\(directory)/master.key"),
+            masterKey: try MasterKeySettings.read(reader, in: directory, variables),
             adminSocket: try socket(reader, "admin", in: directory, mode: mode),
             decryptorSocket: try socket(reader, "decryptor", in: directory, mode: mode),
             logLevel: try choice(reader, "log.level", default: .info),

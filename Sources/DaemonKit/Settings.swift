@@ -13,7 +13,7 @@ package struct Settings: Sendable {
     /// PEM files with the CAs that certify our keys; nil: certificates are stored as `issuerVerified: false`.
     package var certificateIssuers: [String]?
     package var stateDirectory: String
-    package var masterKeyFile: String
+    package var masterKey: MasterKeySettings
     package var adminSocket: SocketSettings
     package var decryptorSocket: SocketSettings
     package var logLevel: Logger.Level

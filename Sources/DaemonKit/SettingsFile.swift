@@ -77,14 +77,15 @@ struct SettingsFile {
 enum SettingNames {
     static let texts =
         [
-            "environment", "state-directory", "master-key.file", "sockets.admin.path", "sockets.admin.mode",
+            "environment", "state-directory", "sockets.admin.path", "sockets.admin.mode",
             "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
             "audit.head.file", "audit.head.syslog", "audit.head.every",
             "backup.directory", "backup.every", "backup.keep", "events.retention-days",
             "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
             "roll.finish-when-quiet",
-        ] + GatewaySettings.texts
-    static let lists = ["trust.token-roots", "trust.certificate-issuers"] + GatewaySettings.lists
+        ] + MasterKeySettings.texts + GatewaySettings.texts
+    static let lists =
+        ["trust.token-roots", "trust.certificate-issuers"] + MasterKeySettings.lists + GatewaySettings.lists
     /// Lists of mappings, and the fields that each entry may have.
     static let tables: [String: (texts: [String], lists: [String])] = [
         "callers": (["uid", "gid"], ["permits", "merchants"]),

@@ -18,7 +18,7 @@ extension KeyCustody {
             throw MerchantError(.keyRevoked, "the identity key pair \(hash) is revoked")
         }
         let binding = KeyBinding(found.keyPair)
-        let privateKey = try keyring.open(found.sealedPrivateKey, of: binding)
+        let privateKey = try unseal(found)
         guard let key = try? SigningKey(privateKey), PublicKeyHash(of: key.subjectPublicKeyInfo) == hash else {
             throw Keyring.damaged(binding, "is not the private half of that key pair")
         }

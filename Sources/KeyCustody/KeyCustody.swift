@@ -85,7 +85,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
         return NewKeyPair(
             publicKeyHash: hash, algorithm: bytes.algorithm, purpose: purpose, subjectPublicKeyInfo: publicKey,
             certificateSigningRequest: try SigningRequest.make(for: merchant, key: key),
-            sealedPrivateKey: try keyring.seal(bytes, to: binding))
+            sealedPrivateKey: keyring.seal(bytes, to: binding))
     }
 
     /// Refuses whatever may not decrypt, though the callers ask the same first: an identity key must never answer here.
@@ -102,13 +102,23 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     }
 
     /// Unseals, and holds the private key against the public one that it is stored for.
-    private func open(_ found: SealedKeyPair) throws(MerchantError) -> OpenedKey {
+    private func open(_ found: SealedKeyPair) throws -> OpenedKey {
         let binding = KeyBinding(found.keyPair)
-        let bytes = try keyring.open(found.sealedPrivateKey, of: binding)
+        let bytes = try unseal(found)
         guard let key = try? DecryptionKey(bytes, of: binding.merchantIdentifier),
             key.publicKeyHash == binding.publicKeyHash
         else { throw Keyring.damaged(binding, "is not the private half of that key pair") }
         return OpenedKey(bytes: bytes, key: key)
+    }
+
+    /// A rotation may have sealed the key anew and let its old data key go since it was read: then it is read once more.
+    func unseal(_ found: SealedKeyPair) throws -> PrivateKeyBytes {
+        do { return try keyring.open(found.sealedPrivateKey, of: KeyBinding(found.keyPair)) } catch {
+            guard !keyring.holds(found.sealedPrivateKey.dataKeyIdentifier),
+                let again = try source(found.keyPair.publicKeyHash)
+            else { throw error }
+            return try keyring.open(again.sealedPrivateKey, of: KeyBinding(found.keyPair))
+        }
     }
 
     private struct OpenedKey: ~Copyable {

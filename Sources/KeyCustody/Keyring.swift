@@ -1,58 +1,94 @@
-import Crypto
-import FoundationEssentials
 package import MerchantCore
 import Secrets
+import Synchronization
 package import Vocabulary
 
 /// The opened data keys, under which private keys are sealed (AES-256-GCM, a random nonce each).
 ///
-/// The newest data key seals; each opens what it sealed. A data key seals at most a few million private keys, far below the
-/// 2^32 that NIST SP 800-38D section 8.3 allows for random nonces.
-package struct Keyring: Sendable {
+/// The newest data key seals; each opens what it sealed. There is one, and two while a rotation is under way. A data key seals at
+/// most a few million private keys, far below the 2^32 that NIST SP 800-38D section 8.3 allows for random nonces, so none is
+/// ever replaced unasked.
+package final class Keyring: Sendable {
     /// The layout of a sealed private key: nonce, ciphertext and tag; the plaintext as in ``PrivateKeyBytes``.
     static let sealVersion = 1
 
-    private let dataKeys: [Int: SymmetricKey]
-    private let newest: (identifier: Int, key: SymmetricKey)
+    private struct State {
+        var dataKeys: [Int: SealingKey]
+        var newest: Int
+    }
+
+    private let state: Mutex<State>
     /// Whether the master key and the data keys were kept out of swap; false where the limit on locked memory is too low.
     package let isLocked: Bool
+
+    init(_ dataKeys: [Int: SealingKey], newest: Int, isLocked: Bool) {
+        state = Mutex(State(dataKeys: dataKeys, newest: newest))
+        self.isLocked = isLocked
+    }
 
     /// Opens every data key; makes the first where there is none, durable before it is used.
     ///
     /// - Throws: `storeUnavailable` where the master key is not the one that sealed them, `keyDamaged` where it is but a row
     ///   does not open, and whatever the repository throws.
-    package init(
+    package convenience init(
         opening repository: some DataKeyRepository, with masterKey: borrowing MasterKey, at now: Timestamp
     ) throws {
-        var rows = try repository.dataKeys()
-        if rows.isEmpty {
-            let first = try DataKeySeal.make(identifier: 1, under: masterKey, at: now)
-            try repository.insert(first)
-            // Read back: what is used from here on is what a restart will find.
-            rows = try repository.dataKeys()
-        }
-        let opened = try DataKeySeal.open(rows, with: masterKey)
-        guard let last = opened.max(by: { $0.key < $1.key }) else {
-            throw MerchantError(.storeUnavailable, "the first data key was stored but cannot be read back")
-        }
-        // One step after the other: none is left out because another failed.
-        let locks =
-            [masterKey.withUnsafeBytes(MemoryLock.lock)] + opened.values.map { $0.withUnsafeBytes(MemoryLock.lock) }
-        isLocked = locks.allSatisfy(\.self)
-        dataKeys = opened
-        newest = (last.key, last.value)
+        try Self.makeFirst(in: repository, under: masterKey, at: now)
+        // Read back: what is used from here on is what a restart will find.
+        var unsealing = DataKeyUnsealing(of: try repository.dataKeys())
+        unsealing.offer(masterKey)
+        let opened = try unsealing.keyring()
+        self.init(
+            opened.state.withLock { $0.dataKeys }, newest: opened.newest, isLocked: opened.isLocked)
     }
 
-    func seal(_ key: borrowing PrivateKeyBytes, to binding: KeyBinding) throws -> SealedPrivateKey {
-        let associated = binding.associatedData(version: Self.sealVersion, dataKeyIdentifier: newest.identifier)
-        let box = try key.bytes.withUnsafeBytes { plaintext in
-            try AES.GCM.seal(plaintext, using: newest.key, authenticating: associated)
+    /// Makes the first data key where there is none, durable on return.
+    package static func makeFirst(
+        in repository: some DataKeyRepository, under masterKey: borrowing MasterKey, at now: Timestamp
+    ) throws {
+        guard try repository.dataKeys().isEmpty else { return }
+        try repository.insert(
+            DataKeySeal.make(identifier: DataKeySeal.identifiers.lowerBound, under: masterKey, at: now))
+    }
+
+    /// Under which data key new private keys are sealed.
+    package var newest: Int { state.withLock { $0.newest } }
+
+    package func holds(_ dataKey: Int) -> Bool { state.withLock { $0.dataKeys[dataKey] != nil } }
+
+    /// Takes up a stored data key; from now on it seals.
+    ///
+    /// - Throws: `keyDamaged` where the row does not open.
+    package func take(_ row: SealedDataKey, with masterKey: borrowing MasterKey) throws(MerchantError) {
+        guard let dataKey = DataKeySeal.open(row, with: masterKey.key) else {
+            throw MerchantError(.keyDamaged, "data key \(row.identifier) does not open with the key it was sealed by")
         }
-        guard let combined = box.combined else {
-            preconditionFailure("a nonce of 12 bytes, the default, always has a combined form")
+        _ = dataKey.withUnsafeBytes(MemoryLock.lock)
+        state.withLock { state in
+            state.dataKeys[row.identifier] = dataKey
+            state.newest = row.identifier
         }
-        return SealedPrivateKey(
-            version: Self.sealVersion, dataKeyIdentifier: newest.identifier, bytes: Array(combined))
+    }
+
+    /// Wipes every data key but the newest.
+    package func forgetAllButNewest() {
+        state.withLock { state in state.dataKeys = state.dataKeys.filter { $0.key == state.newest } }
+    }
+
+    /// Seals a stored private key anew, under the newest data key.
+    ///
+    /// - Throws: `keyDamaged`, naming the publicKeyHash, where the old seal does not open for exactly this key pair.
+    package func renewed(_ stored: SealedKeyPair) throws(MerchantError) -> SealedPrivateKey {
+        let binding = KeyBinding(stored.keyPair)
+        return seal(try open(stored.sealedPrivateKey, of: binding), to: binding)
+    }
+
+    func seal(_ key: borrowing PrivateKeyBytes, to binding: KeyBinding) -> SealedPrivateKey {
+        let (identifier, dataKey) = state.withLock { ($0.newest, $0.dataKeys[$0.newest]) }
+        guard let dataKey else { preconditionFailure("the newest data key is never let go") }
+        let associated = binding.associatedData(version: Self.sealVersion, dataKeyIdentifier: identifier)
+        let sealed = key.bytes.withUnsafeBytes { dataKey.seal($0, authenticating: associated) }
+        return SealedPrivateKey(version: Self.sealVersion, dataKeyIdentifier: identifier, bytes: sealed)
     }
 
     /// - Throws: `keyDamaged`, naming the publicKeyHash, where the seal does not open for exactly this key pair.
@@ -60,15 +96,14 @@ package struct Keyring: Sendable {
         guard sealed.version == Self.sealVersion else {
             throw Self.damaged(binding, "is sealed in version \(sealed.version), expected \(Self.sealVersion)")
         }
-        guard let dataKey = dataKeys[sealed.dataKeyIdentifier] else {
+        guard let dataKey = state.withLock({ $0.dataKeys[sealed.dataKeyIdentifier] }) else {
             throw Self.damaged(binding, "is sealed under data key \(sealed.dataKeyIdentifier), which is not there")
         }
         let associated = binding.associatedData(version: sealed.version, dataKeyIdentifier: sealed.dataKeyIdentifier)
-        guard let box = try? AES.GCM.SealedBox(combined: sealed.bytes),
-            var plaintext = try? AES.GCM.open(box, using: dataKey, authenticating: associated)
-        else { throw Self.damaged(binding, "is damaged or another key's: its seal does not open") }
-        defer { Wipe.bytes(&plaintext) }
-        return PrivateKeyBytes(algorithm: binding.algorithm, bytes: SecretBytes(copying: plaintext))
+        guard let bytes = dataKey.open(sealed.bytes, authenticating: associated) else {
+            throw Self.damaged(binding, "is damaged or another key's: its seal does not open")
+        }
+        return PrivateKeyBytes(algorithm: binding.algorithm, bytes: bytes)
     }
 
     static func damaged(_ binding: KeyBinding, _ why: String) -> MerchantError {

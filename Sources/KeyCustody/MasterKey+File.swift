@@ -7,12 +7,14 @@ import Vocabulary
 extension MasterKey {
     /// - Throws: `storeUnavailable`, saying what was found and what was expected, unless the file is a regular one of ours
     ///   or root's, closed to group and others, and exactly 32 bytes long.
-    package static func load(from path: String) throws(MerchantError) -> MasterKey {
+    ///
+    /// - Parameter isCredential: whether systemd put it there, which may show its access control list as the group's bits.
+    package static func load(from path: String, isCredential: Bool = false) throws(MerchantError) -> MasterKey {
         // O_NONBLOCK: a pipe in the file's place must be refused, not waited for.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure("cannot be opened", path) }
         defer { close(descriptor) }
-        try check(descriptor, path)
+        try check(descriptor, path, closedTo: isCredential ? 0o037 : 0o077)
 
         var isRead = false
         let contents = SecretBytes(count: length) { memory in isRead = fill(memory, from: descriptor) }
@@ -68,7 +70,7 @@ extension MasterKey {
         }
     }
 
-    private static func sync(directory: String, _ path: String) throws(MerchantError) {
+    static func sync(directory: String, _ path: String) throws(MerchantError) {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot be made durable", path) }
         defer { close(descriptor) }
@@ -76,7 +78,7 @@ extension MasterKey {
     }
 
     /// Looks at the opened file, not at its name: the name may lead elsewhere a moment later.
-    private static func check(_ descriptor: Int32, _ path: String) throws(MerchantError) {
+    private static func check(_ descriptor: Int32, _ path: String, closedTo others: mode_t) throws(MerchantError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("cannot be examined", path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
@@ -88,7 +90,7 @@ extension MasterKey {
                 "the master key file \(path) belongs to uid \(status.st_uid), expected \(geteuid()) (ours) or 0 (root)")
         }
         let mode = status.st_mode & 0o7777
-        guard mode & 0o077 == 0 else {
+        guard mode & others == 0 else {
             throw MerchantError(
                 .storeUnavailable,
                 "the master key file \(path) has mode \(octal(mode)), which others can use; expected 0600 or 0400: chmod 0600 it"
@@ -106,12 +108,12 @@ extension MasterKey {
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    private static func directory(of path: String) -> String {
+    static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    private static func failure(_ what: String, _ path: String) -> MerchantError {
+    static func failure(_ what: String, _ path: String) -> MerchantError {
         MerchantError(.storeUnavailable, "the master key file \(path) \(what): \(String(cString: strerror(errno)))")
     }
 }

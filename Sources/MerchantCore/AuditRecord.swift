@@ -35,6 +35,8 @@ package struct AuditEntry: Hashable, Sendable {
         case registrationDriftFound
         case domainFileChanged
         case eventsRedelivered
+        case masterKeyRotationStarted
+        case masterKeyRotationFinished
     }
 
     package let deed: Deed

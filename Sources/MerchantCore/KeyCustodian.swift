@@ -86,4 +86,10 @@ package struct SealedDataKey: Hashable, Sendable {
         self.masterKeyCheck = masterKeyCheck
         self.createdAt = createdAt
     }
+
+    /// Which master key sealed it.
+    package var masterKey: MasterKeyIdentifier { MasterKeyIdentifier(bytes: masterKeyCheck) }
+
+    /// Whether zeros took its place, once nothing was sealed under it any more.
+    package var isRetired: Bool { bytes.allSatisfy { $0 == 0 } }
 }

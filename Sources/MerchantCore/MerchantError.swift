@@ -85,6 +85,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyDamaged
         /// A backup that cannot be made, or is not what it must be.
         case backupFailed
+        /// The master key cannot be rotated as things are.
+        case masterKeyConflict
         case internalError
     }
 }

@@ -19,6 +19,8 @@ package struct StatusFinding: Hashable, Sendable {
         case storeFailing, storeDamaged
         /// No good backup is as young as it should be, or the last attempt failed.
         case backupOverdue, backupFailed
+        /// The master key or the data key is being rotated, cannot be, or is to be.
+        case masterKeyRotation
         /// The audit's head could not be taken to where it is kept.
         case auditHeadNotShipped
         /// The database is older than it once was: by a restore, or by an accepted older copy.

@@ -20,6 +20,8 @@ package struct MerchantOperations: Sendable {
     let tokenTimes = TokenTimeWatch()
     /// nil where no backups are made.
     let backups: (any BackupKeeper)?
+    /// nil where no keys are kept.
+    let masterKey: (any MasterKeyKeeper)?
     /// What the daemon found out about itself and its machine.
     let conditions: @Sendable () -> [StatusFinding]
     /// Apple's registration API.
@@ -38,7 +40,8 @@ package struct MerchantOperations: Sendable {
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger,
         clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil,
         rolls: RollPolicy = RollPolicy(),
-        backups: (any BackupKeeper)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
+        backups: (any BackupKeeper)? = nil, masterKey: (any MasterKeyKeeper)? = nil,
+        conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
         gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
         bell: EventBell = EventBell()
     ) {
@@ -49,6 +52,7 @@ package struct MerchantOperations: Sendable {
         self.clock = clock
         self.environment = environment
         self.backups = backups
+        self.masterKey = masterKey
         self.conditions = conditions
         self.gateway = gateway
         self.domainChecker = domainChecker

@@ -68,6 +68,7 @@ package enum ProblemTable {
         case .overloaded: (503, "overloaded")
         case .storeUnavailable: (503, "store unavailable")
         case .backupFailed: (422, "backup failed")
+        case .masterKeyConflict: (409, "master key cannot be rotated")
         case .keyDamaged: (500, "key damaged")
         case .internalError: (500, "internal error")
         }

@@ -20,13 +20,15 @@ extension MerchantStore: DataKeyRepository {
 
     /// Waits for its turn on the calling thread. Not to be called from inside ``write(_:)``.
     package func insert(_ dataKey: SealedDataKey) throws {
-        try queue.writeNow { db in
-            try db.execute(
-                sql: "INSERT INTO data_keys (id, sealed_bytes, master_key_check, created_at) VALUES (?, ?, ?, ?)",
-                arguments: [
-                    dataKey.identifier, Data(dataKey.bytes), Data(dataKey.masterKeyCheck),
-                    dataKey.createdAt.millisecondsSince1970,
-                ])
-        }
+        try queue.writeNow { try Self.insert(dataKey, in: $0) }
+    }
+
+    static func insert(_ dataKey: SealedDataKey, in db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO data_keys (id, sealed_bytes, master_key_check, created_at) VALUES (?, ?, ?, ?)",
+            arguments: [
+                dataKey.identifier, Data(dataKey.bytes), Data(dataKey.masterKeyCheck),
+                dataKey.createdAt.millisecondsSince1970,
+            ])
     }
 }

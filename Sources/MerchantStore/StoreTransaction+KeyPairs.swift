@@ -11,6 +11,7 @@ extension StoreTransaction {
         }
         try refuseUnlessNew(keyPair)
         try refuseSecondCurrent(keyPair)
+        try refuseRetired(new.sealedPrivateKey.dataKeyIdentifier)
         try execute(
             "INSERT INTO sealed_private_keys (seal_version, data_key_id, sealed_bytes) VALUES (?, ?, ?)",
             [
@@ -69,6 +70,17 @@ extension StoreTransaction {
             UPDATE sealed_private_keys SET sealed_bytes = zeroblob(length(sealed_bytes)), erased = 1
             WHERE erased = 0 AND id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
             """, [hash.data])
+    }
+
+    /// A rotation may end between the sealing of a new key and this.
+    private func refuseRetired(_ dataKey: Int) throws {
+        let isRetired = try first(
+            "SELECT sealed_bytes = zeroblob(length(sealed_bytes)) AS retired FROM data_keys WHERE id = ?", [dataKey]
+        ) { try $0.flag("retired") }
+        guard isRetired != true else {
+            throw MerchantError(
+                .overloaded, "the data key was replaced while the key pair was being made: try again", retryAfter: 1)
+        }
     }
 
     private func refuseUnlessNew(_ keyPair: KeyPair) throws {

@@ -8,6 +8,8 @@ package enum Paths {
     package static let auditVerification = "/v1/audit/verification"
     package static let backups = "/v1/backups"
     package static let backupVerification = "/v1/backups/verification"
+    package static let masterKey = "/v1/master-key"
+    package static let masterKeyRotation = "/v1/master-key/rotation"
     package static let events = "/v1/events"
     package static let redeliverEvents = "/v1/events/redeliver"
     package static let openAPI = "/v1/openapi.yaml"

@@ -243,7 +243,20 @@ import Yams
             ),
             ("BackupCoverageDocument", BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0)),
         ]
-        for (name, document) in documents + backups {
+        let masterKey = MasterKeyDocument(
+            masterKeyIdentifier: "", dataKeyIdentifier: 1, source: "",
+            rotation: .init(
+                state: "", dataKeyOnly: true, dataKeyIdentifier: 1, total: 0, done: 0, startedAt: "", finishedAt: "",
+                obstacle: ""))
+        let rotation: [(String, any Encodable)] = [
+            ("RotateMasterKeyRequest", RotateMasterKeyRequest(dataKeyOnly: true, dryRun: true)),
+            ("MasterKeyDocument", masterKey), ("MasterKeyRotation", masterKey.rotation),
+            (
+                "RotationPlanDocument",
+                RotationPlanDocument(dryRun: true, joins: true, steps: [], masterKey: masterKey)
+            ),
+        ]
+        for (name, document) in documents + backups + rotation {
             let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(document)) as? [String: Any]
             let properties = contract["components"]?["schemas"]?[name]?["properties"]?.mapping.map { Array($0.keys) }
             #expect(Set((object ?? [:]).keys) == Set((properties ?? []).compactMap(\.string)), "\(name)")

@@ -45,6 +45,8 @@ import AdminServer
         GET /v1/audit/verification read reads
         POST /v1/backups administer writes
         POST /v1/backups/verification administer writes
+        GET /v1/master-key read reads
+        POST /v1/master-key/rotation administer destroys
         GET /v1/events read reads
         POST /v1/events/redeliver administer writes
         GET /metrics read reads

@@ -10,7 +10,7 @@ import Vocabulary
         let store = MemoryStore()
         let masterKey = MasterKey.random()
         _ = try Keyring(opening: store, with: masterKey, at: .now)
-        #expect(try store.dataKeys().map(\.identifier) == [1])
+        #expect(try store.dataKeys().map(\.identifier) == [128])
         _ = try Keyring(opening: store, with: masterKey, at: .now)
         #expect(try store.dataKeys().count == 1)
     }
@@ -42,7 +42,7 @@ import Vocabulary
             let row = rows[0]
             rows = [
                 SealedDataKey(
-                    identifier: 2, bytes: row.bytes, masterKeyCheck: row.masterKeyCheck, createdAt: row.createdAt)
+                    identifier: 129, bytes: row.bytes, masterKeyCheck: row.masterKeyCheck, createdAt: row.createdAt)
             ]
         }
         #expect(refusal { _ = try Keyring(opening: store, with: masterKey, at: .now) }?.code == .keyDamaged)

@@ -37,9 +37,9 @@ import Vocabulary
         #expect(put(sealed, as: new, hash: other.publicKeyHash, in: bench)?.code == .keyDamaged)
         #expect(put(sealed, as: new, purpose: .identity, in: bench)?.code == .keyDamaged)
         #expect(put(sealed, as: new, algorithm: .ecV1, in: bench)?.code == .keyDamaged)
-        let otherDataKey = SealedPrivateKey(version: 1, dataKeyIdentifier: 2, bytes: sealed.bytes)
+        let otherDataKey = SealedPrivateKey(version: 1, dataKeyIdentifier: 129, bytes: sealed.bytes)
         #expect(put(otherDataKey, as: new, in: bench)?.code == .keyDamaged)
-        let otherVersion = SealedPrivateKey(version: 2, dataKeyIdentifier: 1, bytes: sealed.bytes)
+        let otherVersion = SealedPrivateKey(version: 2, dataKeyIdentifier: 128, bytes: sealed.bytes)
         #expect(put(otherVersion, as: new, in: bench)?.code == .keyDamaged)
     }
 
@@ -49,12 +49,12 @@ import Vocabulary
         for index in new.sealedPrivateKey.bytes.indices {
             var bytes = new.sealedPrivateKey.bytes
             bytes[index] ^= 0x80
-            let sealed = SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: bytes)
+            let sealed = SealedPrivateKey(version: 1, dataKeyIdentifier: 128, bytes: bytes)
             #expect(put(sealed, as: new, in: bench)?.code == .keyDamaged)
         }
         for count in [0, 12, 27, new.sealedPrivateKey.bytes.count - 1] {
             let bytes = Array(new.sealedPrivateKey.bytes.prefix(count))
-            let sealed = SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: bytes)
+            let sealed = SealedPrivateKey(version: 1, dataKeyIdentifier: 128, bytes: bytes)
             #expect(put(sealed, as: new, in: bench)?.code == .keyDamaged)
         }
     }

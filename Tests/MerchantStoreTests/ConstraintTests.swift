@@ -64,7 +64,7 @@ struct ConstraintTests {
             ("DELETE FROM certificates", "kept as history"),
             ("DELETE FROM merchants", "stays reserved"),
             ("DELETE FROM sealed_private_keys", "never deleted"),
-            ("DELETE FROM data_keys", "FOREIGN KEY constraint failed"),
+            ("DELETE FROM data_keys", "a data key is erased in place, never deleted"),
             ("UPDATE sealed_private_keys SET erased = 1", "CHECK constraint failed"),
             ("UPDATE sealed_private_keys SET sealed_bytes = x''", "CHECK constraint failed"),
             ("UPDATE merchants SET removed_at = 1", "CHECK constraint failed"),

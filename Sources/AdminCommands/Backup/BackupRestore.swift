@@ -18,8 +18,11 @@ struct BackupRestore: AsyncParsableCommand {
     @Flag(help: "Restore a backup that is not good all the same: the last resort.")
     var acceptFindings = false
 
-    @Option(help: ArgumentHelp("The master key; default: the settings'.", valueName: "file"))
-    var masterKeyFile: String?
+    @Option(
+        help: ArgumentHelp(
+            "The master key; default: the settings'.",
+            discussion: "Again for a second one, where the backup was made during a rotation.", valueName: "file"))
+    var masterKeyFile: [String] = []
 
     @OptionGroup var place: PlaceOptions
     @OptionGroup var global: GlobalOptions
@@ -28,7 +31,7 @@ struct BackupRestore: AsyncParsableCommand {
         var arguments = ["backup-restore", try BackupNoun.absolute(file)]
         if replace { arguments.append("--replace") }
         if acceptFindings { arguments.append("--accept-findings") }
-        if let masterKeyFile { arguments += ["--master-key-file", masterKeyFile] }
+        for file in masterKeyFile { arguments += ["--master-key-file", file] }
         try DaemonProgram.become(arguments + place.arguments + global.outputArguments)
     }
 }

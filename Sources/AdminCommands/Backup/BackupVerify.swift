@@ -16,14 +16,17 @@ struct BackupVerify: AsyncParsableCommand {
     @Flag(help: "Without the daemon, on this machine.")
     var offline = false
 
-    @Option(help: ArgumentHelp("With --offline: the master key; default: the settings'.", valueName: "file"))
-    var masterKeyFile: String?
+    @Option(
+        help: ArgumentHelp(
+            "With --offline: the master key; default: the settings'.",
+            discussion: "Again for a second one, where the backup was made during a rotation.", valueName: "file"))
+    var masterKeyFile: [String] = []
 
     @OptionGroup var place: PlaceOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard offline || (masterKeyFile == nil && place.arguments.isEmpty) else {
+        guard offline || (masterKeyFile.isEmpty && place.arguments.isEmpty) else {
             throw ValidationError("--master-key-file, --config and --state-directory go with --offline")
         }
     }
@@ -32,7 +35,7 @@ struct BackupVerify: AsyncParsableCommand {
         let path = try BackupNoun.absolute(file)
         guard !offline else {
             try DaemonProgram.become(
-                ["backup-verify", path] + (masterKeyFile.map { ["--master-key-file", $0] } ?? []) + place.arguments
+                ["backup-verify", path] + masterKeyFile.flatMap { ["--master-key-file", $0] } + place.arguments
                     + global.outputArguments)
         }
         try await global.withAdmin { admin in

@@ -6,7 +6,7 @@ import Vocabulary
 
 /// Opens a copy of a database as the daemon would, and everything in it.
 struct BackupTrial {
-    let masterKeyFile: String
+    let masterKeys: MasterKeys
     let clock: any WallClock
 
     /// - Parameters:
@@ -18,10 +18,9 @@ struct BackupTrial {
         finish: (MerchantStore) async throws -> Void = { _ in }
     ) async throws -> BackupDrill {
         let begin = ContinuousClock.now
-        let masterKey = try MasterKey.load(from: masterKeyFile)
         let copy = try MerchantStore.open(path: path, clock: clock)
         defer { try? copy.close() }
-        let custody = KeyCustody(keyring: try Keyring(opening: copy, with: masterKey, at: clock.now)) { _ in nil }
+        let custody = KeyCustody(keyring: try masterKeys.keyring(opening: copy, at: clock.now)) { _ in nil }
         var examination = BackupExamination()
         for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { examination.note(found) }
         try await examination.examine(copy, with: custody)

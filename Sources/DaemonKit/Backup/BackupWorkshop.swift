@@ -6,14 +6,14 @@ import Vocabulary
 /// Makes backups of the running daemon's database and tries them out, one at a time.
 final class BackupWorkshop: BackupKeeper {
     private let store: MerchantStore
-    private let trial: BackupTrial
+    private let masterKey: MasterKeySettings
     private let clock: any WallClock
     private let isBusy = Atomic(false)
 
-    init(store: MerchantStore, masterKeyFile: String, clock: any WallClock) {
+    init(store: MerchantStore, masterKey: MasterKeySettings, clock: any WallClock) {
         self.store = store
         self.clock = clock
-        trial = BackupTrial(masterKeyFile: masterKeyFile, clock: clock)
+        self.masterKey = masterKey
     }
 
     func createBackup(at path: String) async throws -> BackupManifest {
@@ -23,7 +23,9 @@ final class BackupWorkshop: BackupKeeper {
     }
 
     func tryOut(_ path: String) async throws -> BackupDrill {
-        try await alone { try await trial.run(onCopyOf: path) }
+        try await alone {
+            try await BackupTrial(masterKeys: MasterKeys(masterKey), clock: clock).run(onCopyOf: path)
+        }
     }
 
     private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {

@@ -13,6 +13,7 @@ struct Restore {
     let replaces: Bool
     /// Whether a backup with findings is good enough.
     let acceptsFindings: Bool
+    let masterKeys: MasterKeys
     let clock: any WallClock
 
     struct Report {
@@ -39,7 +40,7 @@ struct Restore {
         try backup.copyDatabase(to: draft)
         let drill: BackupDrill
         do {
-            let trial = BackupTrial(masterKeyFile: settings.masterKeyFile, clock: clock)
+            let trial = BackupTrial(masterKeys: masterKeys, clock: clock)
             drill = try await trial.run(on: draft, backup.manifest, accepts: acceptsFindings) { copy in
                 let note = "\(file), made at \(backup.manifest.createdAt), restored at \(clock.now)"
                 try await copy.write { try $0.setDaemonFact(MerchantOperations.restoredFact, note) }

@@ -10,13 +10,15 @@ struct BackupVerifyCommand: AsyncParsableCommand {
         shouldDisplay: false)
 
     @Argument var file: String
-    @Option(help: "The master key; default: the settings'.") var masterKeyFile: String?
+    @Option(help: "A master key, more than once where more are needed; default: the settings'.")
+    var masterKeyFile: [String] = []
     @OptionGroup var place: PlaceOptions
     @OptionGroup var report: ReportOptions
 
     func run() async throws {
-        let settings = try place.settings(masterKeyFile: masterKeyFile)
-        let drill = try await BackupTrial(masterKeyFile: settings.masterKeyFile, clock: SystemClock())
+        let settings = try place.settings()
+        let masterKeys = MasterKeys(files: masterKeyFile) ?? MasterKeys(settings.masterKey)
+        let drill = try await BackupTrial(masterKeys: masterKeys, clock: SystemClock())
             .run(onCopyOf: file)
         try report.show(BackupDrillDocument(drill, file: file), drill.lines)
         guard drill.findings.isEmpty else { throw NotGood() }
@@ -30,7 +32,8 @@ struct BackupRestoreCommand: AsyncParsableCommand {
     @Argument var file: String
     @Flag(help: "Move a database that is there aside.") var replace = false
     @Flag(help: "Restore a backup that is not good all the same: the last resort.") var acceptFindings = false
-    @Option(help: "The master key; default: the settings'.") var masterKeyFile: String?
+    @Option(help: "A master key, more than once where more are needed; default: the settings'.")
+    var masterKeyFile: [String] = []
     @OptionGroup var place: PlaceOptions
     @OptionGroup var report: ReportOptions
 
@@ -41,9 +44,11 @@ struct BackupRestoreCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try place.settings(masterKeyFile: masterKeyFile)
+        let settings = try place.settings()
+        let masterKeys = MasterKeys(files: masterKeyFile) ?? MasterKeys(settings.masterKey)
         let restore = Restore(
-            settings: settings, file: file, replaces: replace, acceptsFindings: acceptFindings, clock: SystemClock())
+            settings: settings, file: file, replaces: replace, acceptsFindings: acceptFindings,
+            masterKeys: masterKeys, clock: SystemClock())
         let done = try await restore.run()
         var lines = done.drill.lines
         lines.append(("restored to", settings.databasePath))

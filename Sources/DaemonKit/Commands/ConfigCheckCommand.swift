@@ -10,7 +10,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
 
     private struct Outcome: Encodable {
         let stateDirectory: String
-        let masterKeyFile: String
+        let masterKey: String
         let adminSocket: String
         let decryptorSocket: String
     }
@@ -20,13 +20,14 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         try Daemon.judgeFiles(settings)
         try report.show(
             Outcome(
-                stateDirectory: settings.stateDirectory, masterKeyFile: settings.masterKeyFile,
+                stateDirectory: settings.stateDirectory, masterKey: "\(settings.masterKey.current)",
                 adminSocket: settings.adminSocket.path, decryptorSocket: settings.decryptorSocket.path),
             [
                 ("settings", place.config ?? "none: for one user"),
                 ("environment", settings.environment.rawValue),
                 ("state directory", settings.stateDirectory),
-                ("master key", settings.masterKeyFile),
+                ("master key", "\(settings.masterKey.current)"),
+                ("previous master key", settings.masterKey.previous.map { "\($0)" } ?? "-"),
                 ("admin socket", settings.adminSocket.path),
                 ("decryptor socket", settings.decryptorSocket.path),
                 ("audit head file", settings.auditHead.file ?? "-"),

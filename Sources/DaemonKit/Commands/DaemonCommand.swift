@@ -15,6 +15,7 @@ struct DaemonCommand: AsyncParsableCommand {
         version: Program.version,
         subcommands: [
             BackupVerifyCommand.self, BackupRestoreCommand.self, ConfigCheckCommand.self, DiagnoseCommand.self,
+            MasterKeyIdentifyCommand.self,
         ])
 
     @OptionGroup var place: PlaceOptions
@@ -47,10 +48,8 @@ struct PlaceOptions: ParsableArguments {
     @Option(help: "The directory for database, lock, master key and sockets, mode 0700.")
     var stateDirectory: String?
 
-    func settings(masterKeyFile: String? = nil) throws -> Settings {
-        var settings = try Settings.read(
+    func settings() throws -> Settings {
+        try Settings.read(
             file: config, stateDirectory: stateDirectory, environment: ProcessInfo.processInfo.environment)
-        if let masterKeyFile { settings.masterKeyFile = masterKeyFile }
-        return settings
     }
 }

@@ -36,7 +36,9 @@ struct Diagnosis {
         judgeDirectory()
         let holder = judgeDaemon()
         judgeFile("database", settings.databasePath, isNeeded: false)
-        judgeFile("master key", settings.masterKeyFile, isNeeded: access(settings.databasePath, F_OK) == 0)
+        if case .file(let path) = settings.masterKey.current {
+            judgeFile("master key", path, isNeeded: access(settings.databasePath, F_OK) == 0)
+        }
         await judgeDatabase()
         judgeSocket("admin socket", settings.adminSocket, isDaemonThere: holder != nil)
         judgeSocket("decryptor socket", settings.decryptorSocket, isDaemonThere: holder != nil)
@@ -94,9 +96,14 @@ struct Diagnosis {
 
     private mutating func judgeMasterKey(_ inspection: DatabaseInspection) {
         do {
-            let key = try MasterKey.load(from: settings.masterKeyFile)
-            _ = try Keyring(opening: InspectedDataKeys(inspection), with: key, at: clock.now)
-            note("master key fits", .success, "it opens every data key")
+            _ = try MasterKeys(settings.masterKey).keyring(opening: InspectedDataKeys(inspection), at: clock.now)
+            let identifiers = Set(inspection.dataKeys.filter { !$0.isRetired }.map(\.masterKey.description))
+            note(
+                "master key fits", .success,
+                identifiers.count == 1
+                    ? "\(settings.masterKey.current), \(identifiers.first ?? ""), opens every data key"
+                    : "a rotation is under way from one master key to another: \(identifiers.sorted().joined(separator: ", "))"
+            )
         } catch { note("master key fits", .failure, Self.words(error)) }
     }
 

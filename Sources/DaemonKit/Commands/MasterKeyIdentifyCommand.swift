@@ -1,0 +1,21 @@
+import ArgumentParser
+import KeyCustody
+import MerchantCore
+
+struct MasterKeyIdentifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "master-key-identify", abstract: "Say which master key a file holds.", shouldDisplay: false)
+
+    @Argument var file: String
+    @OptionGroup var report: ReportOptions
+
+    private struct Outcome: Encodable {
+        let file: String
+        let masterKeyIdentifier: String
+    }
+
+    func run() async throws {
+        let identifier = try MasterKey.load(from: file).identifier.description
+        try report.show(Outcome(file: file, masterKeyIdentifier: identifier), [("master key", identifier)])
+    }
+}

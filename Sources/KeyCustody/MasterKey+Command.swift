@@ -1,0 +1,163 @@
+import Glibc
+package import MerchantCore
+import Secrets
+
+/// A master key that a program prints.
+extension MasterKey {
+    /// How much of a program's complaints is kept, in bytes.
+    private static let longestComplaint = 1024
+
+    /// Runs a program, without a shell, and takes what it prints for the key.
+    ///
+    /// - Parameters:
+    ///   - arguments: the program's absolute path, then its arguments.
+    ///   - seconds: how long it may take; it is killed then, with what it started.
+    /// - Throws: `storeUnavailable` with the program's own complaint, unless it ends with status 0 and has printed exactly 32
+    ///   raw bytes.
+    package static func load(from arguments: [String], within seconds: Int) throws(MerchantError) -> MasterKey {
+        let program = arguments.first ?? ""
+        func refusal(_ what: String, _ complaint: [UInt8] = []) -> MerchantError {
+            let text = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
+                .map { String($0.filter { $0.isASCII && !$0.isNewline && $0 != "\u{1B}" }) }.joined(separator: "; ")
+            return MerchantError(
+                .storeUnavailable,
+                "the master key's command \(program) \(what)\(text.isEmpty ? "" : ": it says: \(text)")")
+        }
+        guard var output = Pipe(), var errors = Pipe() else { throw refusal("cannot be run: \(lastError)") }
+        let process: pid_t
+        do throws(SpawnFailure) { process = try spawn(arguments, output.writer, errors.writer) } catch {
+            throw refusal("cannot be run: \(String(cString: strerror(error.number)))")
+        }
+        output.closeWriter()
+        errors.closeWriter()
+        var complaint: [UInt8] = []
+        var count = 0
+        var isInTime = true
+        // A byte more than a key has: one too many is to be told.
+        let printed = SecretBytes(count: length + 1) { memory in
+            isInTime = collect(output.reader, errors.reader, within: seconds, memory, &count, &complaint)
+        }
+        // Its group: a shell's children hold the pipes as it does.
+        var status: Int32 = 0
+        if isInTime, count <= length {
+            // It may go on after it has closed both.
+            let end = ContinuousClock.now + .seconds(seconds)
+            while waitpid(process, &status, WNOHANG) == 0, isInTime {
+                isInTime = .now < end
+                usleep(2000)
+            }
+        }
+        if !isInTime || count > length {
+            kill(-process, SIGKILL)
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        }
+        guard isInTime else { throw refusal("did not end within \(seconds) seconds, expected it to", complaint) }
+        guard count <= length else {
+            throw refusal(
+                "printed more than \(length) bytes, expected exactly \(length) raw bytes, no line end", complaint)
+        }
+        guard status & 0x7F == 0, (status >> 8) & 0xFF == 0 else {
+            let how = status & 0x7F == 0 ? "status \((status >> 8) & 0xFF)" : "signal \(status & 0x7F)"
+            throw refusal("ended with \(how), expected status 0", complaint)
+        }
+        guard count == length else {
+            throw refusal("printed \(count) bytes, expected exactly \(length) raw bytes", complaint)
+        }
+        let bytes = printed.withUnsafeBytes { printed in
+            SecretBytes(count: length) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: printed[..<length])) }
+        }
+        guard let key = MasterKey(bytes) else { throw refusal("printed no key") }
+        return key
+    }
+
+    /// Reads both ends until both are closed, time is over, or too much came.
+    ///
+    /// - Returns: whether it was in time.
+    private static func collect(
+        _ output: Int32, _ errors: Int32, within seconds: Int, _ memory: UnsafeMutableRawBufferPointer,
+        _ count: inout Int, _ complaint: inout [UInt8]
+    ) -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        var open = [
+            pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
+        ]
+        var piece = [UInt8](repeating: 0, count: 1024)
+        while open.contains(where: { $0.fd >= 0 }) {
+            let left = (end - .now).components
+            let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
+            guard milliseconds > 0 else { return false }
+            guard poll(&open, nfds_t(open.count), Int32(clamping: milliseconds)) >= 0 || errno == EINTR else {
+                return false
+            }
+            if open[0].revents != 0 {
+                let got = read(output, memory.baseAddress.map { $0 + count }, memory.count - count)
+                if got > 0 { count += got } else if got == 0 || errno != EINTR { open[0].fd = -1 }
+                guard count < memory.count else { return true }
+            }
+            if open[1].revents != 0 {
+                let got = read(errors, &piece, piece.count)
+                if got > 0 {
+                    complaint += piece[..<got].prefix(max(0, longestComplaint - complaint.count))
+                } else if got == 0 || errno != EINTR {
+                    open[1].fd = -1
+                }
+            }
+        }
+        return true
+    }
+
+    private struct SpawnFailure: Error {
+        let number: Int32
+    }
+
+    private static func spawn(
+        _ arguments: [String], _ output: Int32, _ errors: Int32
+    ) throws(SpawnFailure) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETPGROUP))
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var process: pid_t = 0
+        let failure = posix_spawn(&process, arguments.first ?? "", &actions, &attributes, &words, environ)
+        guard failure == 0 else { throw SpawnFailure(number: failure) }
+        return process
+    }
+
+    private static var lastError: String { String(cString: strerror(errno)) }
+}
+
+/// Two ends that are closed when the value goes.
+private struct Pipe: ~Copyable {
+    let reader: Int32
+    private(set) var writer: Int32
+
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (reader, writer) = (ends[0], ends[1])
+    }
+
+    mutating func closeWriter() {
+        close(writer)
+        writer = -1
+    }
+
+    deinit {
+        close(reader)
+        if writer >= 0 { close(writer) }
+    }
+}

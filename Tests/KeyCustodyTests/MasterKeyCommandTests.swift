@@ -1,0 +1,43 @@
+import Foundation
+import KeyCustody
+import MerchantCore
+import Testing
+
+/// A master key that a program prints.
+@Suite struct MasterKeyCommandTests {
+    private func failure(_ script: String, within seconds: Int = 5) -> String {
+        refusal { try MasterKey.load(from: ["/bin/sh", "-c", script], within: seconds) }?.detail ?? "none"
+    }
+
+    @Test func `what the program prints is the key that a file of the same bytes holds`() throws {
+        let scratch = try Scratch()
+        let path = try scratch.file("master.key", (0..<32).map { UInt8($0) })
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let printed = try MasterKey.load(from: ["/bin/cat", path], within: 5)
+        #expect(printed.identifier == (try MasterKey.load(from: path).identifier))
+    }
+
+    @Test(arguments: [
+        ("printf 1234", "printed 4 bytes, expected exactly 32 raw bytes"),
+        ("printf '%032d\\n' 1", "printed more than 32 bytes, expected exactly 32 raw bytes, no line end"),
+        ("cat /dev/zero", "printed more than 32 bytes"),
+        (
+            "echo the vault is sealed >&2; exit 3",
+            "ended with status 3, expected status 0: it says: the vault is sealed"
+        ),
+        ("kill -9 $$", "ended with signal 9"),
+    ])
+    func `a refusal says what was found and what was expected`(script: String, expected: String) {
+        #expect(failure(script).contains(expected), "\(failure(script))")
+    }
+
+    @Test func `a program that does not end is killed with what it started`() {
+        #expect(failure("sleep 600 & sleep 600", within: 1).contains("did not end within 1 seconds"))
+        #expect(failure("exec >&- 2>&-; sleep 600", within: 1).contains("did not end within 1 seconds"))
+    }
+
+    @Test func `a program that is not there is told as such`() {
+        let found = refusal { try MasterKey.load(from: ["/nowhere/at-all"], within: 5) }?.detail ?? "none"
+        #expect(found.contains("/nowhere/at-all cannot be run: No such file"), "\(found)")
+    }
+}
