@@ -1,0 +1,137 @@
+import CoreFoundation
+import Foundation
+import Glibc
+
+/// Looks for secrets in the memory of a process and in files: raw, as hexadecimal digits and as Base64.
+///
+/// Any 16 bytes of a secret count as a find: what was freed and half overwritten is still there.
+struct MemorySearch {
+    /// Whether another process's memory can be read: that takes root.
+    static let isPossible = geteuid() == 0
+
+    private static let piece = 16
+    private static let chunk = 1 << 20
+
+    private struct Needle {
+        let name: String
+        let bytes: [UInt8]
+    }
+
+    private var needles: [Needle] = []
+    /// Which needles begin with these two bytes.
+    private var byBeginning = [[Int]](repeating: [], count: 65_536)
+    private var longest = 0
+
+    /// Another secret to look for.
+    ///
+    /// - Parameters:
+    ///   - name: what findings call it.
+    ///   - secret: at least 16 bytes that do not occur by chance.
+    mutating func add(_ name: String, _ secret: some Sequence<UInt8>) {
+        let secret = Array(secret)
+        precondition(secret.count >= Self.piece, "\(name) has \(secret.count) bytes, expected 16 or more")
+        let starts = Array(stride(from: 0, through: secret.count - Self.piece, by: Self.piece))
+        for start in Set(starts + [secret.count - Self.piece]) {
+            let piece = Array(secret[start..<start + Self.piece])
+            // Runs of one byte, as in a header, are everywhere.
+            guard Set(piece).count > 4 else { continue }
+            for (form, bytes) in Self.forms(of: piece) { insert("\(name), byte \(start), \(form)", bytes) }
+        }
+    }
+
+    private mutating func insert(_ name: String, _ bytes: [UInt8]) {
+        byBeginning[Int(bytes[0]) << 8 | Int(bytes[1])].append(needles.count)
+        needles.append(Needle(name: name, bytes: bytes))
+        longest = max(longest, bytes.count)
+    }
+
+    /// - Returns: where something was found, and what; empty for nothing. At most 100.
+    func findings(inMemoryOf process: Int32) throws -> [String] {
+        let memory = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
+        guard memory >= 0 else { throw CocoaError(.fileReadNoPermission) }
+        defer { close(memory) }
+        var findings: [String] = []
+        let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+        for line in maps.split(separator: "\n") {
+            let words = line.split(separator: " ", omittingEmptySubsequences: true)
+            let ends = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
+            // The kernel's own pages, which have no content that a process wrote.
+            guard ends.count == 2, words[1].hasPrefix("r"), !line.contains("[v") else { continue }
+            search(memory, from: ends[0], to: ends[1]) { findings.append("memory \(words.last ?? ""): \($0)") }
+        }
+        return Array(findings.prefix(100))
+    }
+
+    /// The same for every file below a directory.
+    func findings(inFilesBelow directory: String) throws -> [String] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: directory)
+        return try names.flatMap { name in
+            var status = stat()
+            let path = "\(directory)/\(name)"
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return [String]() }
+            return try findings(inFile: path)
+        }
+    }
+
+    func findings(inFile path: String) throws -> [String] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw CocoaError(.fileReadNoSuchFile) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw CocoaError(.fileReadUnknown) }
+        var findings: [String] = []
+        search(file, from: 0, to: UInt64(status.st_size)) { findings.append("\(path): \($0)") }
+        return Array(findings.prefix(100))
+    }
+
+    /// Chunk by chunk; each begins with the end of the one before, so that nothing falls between two.
+    private func search(_ file: Int32, from start: UInt64, to end: UInt64, _ found: (String) -> Void) {
+        guard longest > 0 else { return }
+        var buffer = [UInt8](repeating: 0, count: Self.chunk)
+        var offset = start
+        while offset < end {
+            let wanted = min(Self.chunk, Int(end - offset))
+            let count = pread(file, &buffer, wanted, off_t(truncatingIfNeeded: offset))
+            guard count > 0 else {
+                // A page that is not there, in the middle of a mapping.
+                offset += 4096
+                continue
+            }
+            buffer.withUnsafeBufferPointer { search($0[..<count], found) }
+            guard offset + UInt64(count) < end else { return }
+            offset += UInt64(max(4096, count - longest))
+        }
+    }
+
+    private func search(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ found: (String) -> Void) {
+        let bytes = UnsafeBufferPointer(rebasing: bytes)
+        byBeginning.withUnsafeBufferPointer { byBeginning in
+            for index in 0..<max(0, bytes.count - Self.piece) {
+                for number in byBeginning[Int(bytes[index]) << 8 | Int(bytes[index + 1])] {
+                    let needle = needles[number]
+                    guard index + needle.bytes.count <= bytes.count else { continue }
+                    if memcmp(bytes.baseAddress! + index, needle.bytes, needle.bytes.count) == 0 { found(needle.name) }
+                }
+            }
+        }
+    }
+
+    private static func forms(of piece: [UInt8]) -> [(String, [UInt8])] {
+        let hex = piece.map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0\(digits)" : digits
+        }.joined()
+        var forms = [
+            ("raw", piece), ("hexadecimal", Array(hex.utf8)), ("HEXADECIMAL", Array(hex.uppercased().utf8)),
+        ]
+        for shift in 0..<3 {
+            // Without the characters that hold bits of what stands before or after.
+            let text = Data([UInt8](repeating: 0, count: shift) + piece).base64EncodedString()
+            let core = text.filter { $0 != "=" }.dropFirst(shift == 0 ? 0 : shift + 1).dropLast()
+            forms.append(("Base64", Array(core.utf8)))
+            let urlSafe = core.replacing("+", with: "-").replacing("/", with: "_")
+            if urlSafe != core { forms.append(("Base64url", Array(urlSafe.utf8))) }
+        }
+        return forms
+    }
+}
