@@ -88,7 +88,8 @@ import Vocabulary
             let drill = try work.ask("POST", "/v1/backups/verification", body)
             #expect(drill["good"] as? Bool == true, "round \(round): \(drill)")
             let proven = drill["keyPairsProven"] as? Int ?? 0
-            #expect(proven == work.answers.count, "round \(round): \(drill)")
+            // The schedule makes successors of its own accord.
+            #expect(proven >= work.answers.count, "round \(round): \(drill)")
             provenKeys += proven
             verified += 1
             if round * Self.restores / Self.rounds > restored {
