@@ -63,18 +63,18 @@ extension AdminHandlers {
         return try created(view, for: merchant)
     }
 
-    /// Takes an existing private key in. Its bytes are decoded into memory that is wiped; what HTTP and JSON held of them
-    /// on the way is freed like any other input, and never logged.
+    /// Takes an existing private key in. Its bytes are decoded into memory that is wiped; the body and the strings that were
+    /// read from it are overwritten in the end, as the connection's buffer was when the body was taken from it.
     func importKey(_ call: AdminCall, to merchant: MerchantIdentifier) async throws -> Answer {
+        defer { Wipe.sharedBytes(of: call.body) }
         let body = try call.read(ImportKeyRequest.self, mostBytes: AdminRoute.importBody)
+        defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
         let state = try body.state.map { text throws(MerchantError) in try KeyState(text, named: "state") } ?? .standby
         let purpose = try Self.purpose(body.purpose)
         var certificate = try Self.decode(body.certificate, named: "certificate")
         // A private key sent in the wrong field is refused further in; it should not stay behind either.
         defer { Wipe.bytes(&certificate) }
-        var file = try Self.decode(body.privateKey, named: "privateKey")
-        let privateKey = SecretBytes(copying: file)
-        Wipe.bytes(&file)
+        guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
         let view = try await operations.importKeyPair(
             to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: Array(certificate),
@@ -127,10 +127,12 @@ extension AdminHandlers {
     }
 
     private static func decode(_ text: String, named field: String) throws(MerchantError) -> Data {
-        guard let data = Base64.decode(text), !data.isEmpty else {
-            throw MerchantError(.malformed, "'\(field)' is empty or not Base64, expected the file's bytes in Base64")
-        }
+        guard let data = Base64.decode(text), !data.isEmpty else { throw notBase64(field) }
         return data
+    }
+
+    private static func notBase64(_ field: String) -> MerchantError {
+        MerchantError(.malformed, "'\(field)' is empty or not Base64, expected the file's bytes in Base64")
     }
 
     private static func prefersDER(_ headers: HTTPFields) -> Bool {

@@ -5,6 +5,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 import NIOCore
+import Secrets
 import Vocabulary
 
 /// From a request to its answer: find the route, hold the permit against it, bound the input, call one use case, and say
@@ -154,10 +155,16 @@ extension AdminResponder.Session {
 
     private static func collect(_ request: HummingbirdCore.Request, most: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
+        // In one piece from the start: what an array outgrows is freed as it is.
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length <= most {
+            bytes.reserveCapacity(length)
+        }
         do {
             for try await part in request.body {
                 guard bytes.count + part.readableBytes <= most else { throw tooLarge(most) }
                 bytes.append(contentsOf: part.readableBytesView)
+                // The connection's own buffer, of which this part is ours: it may be a private key.
+                part.withUnsafeReadableBytes(Wipe.overwrite)
             }
         } catch let error as MerchantError {
             throw error

@@ -12,7 +12,7 @@ extension MerchantDocument {
             merchantIdentifier: merchant.identifier.rawValue,
             merchantIdentifierHash: MerchantIdentifierHash(of: merchant.identifier).hex, name: merchant.name,
             targetActiveKeyPairs: merchant.targetActiveKeyPairs, activeKeyPairs: view.activeKeyPairs,
-            createdAt: merchant.createdAt.rfc3339)
+            createdAt: merchant.createdAt.rfc3339, newestKeyBackedUp: view.isNewestKeyPairBackedUp)
     }
 }
 

@@ -74,6 +74,7 @@ package enum Daemon {
             operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
         let observedUse = UseKeeping(operations: operations, caller: ourselves, logger: logger)
+        let refusals = RefusalRecording(operations: operations, caller: ourselves, logger: logger)
         let schedule = RollSchedule(operations: operations, caller: ourselves, logger: logger)
         let settler = RegistrationSettler(operations: operations, caller: ourselves, logger: logger)
         let eventDelivery = EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger)
@@ -82,13 +83,16 @@ package enum Daemon {
             configuration: ServiceGroupConfiguration(
                 // Ended last to first: what the servers' last requests left is stored after them.
                 services: [
-                    .init(service: observedUse), .init(service: sweep), .init(service: schedule),
-                    .init(service: settler), .init(service: rotation),
+                    .init(service: observedUse), .init(service: refusals), .init(service: sweep),
+                    .init(service: schedule), .init(service: settler), .init(service: rotation),
                     .init(service: eventSweep), .init(service: eventDelivery),
                     .init(
                         service: HeadShipping(
                             settings: settings.auditHead, store: store, clock: clock, conditions: conditions,
                             logger: logger)),
+                    .init(
+                        service: HeadEvents(
+                            every: settings.auditHead.eventEvery, operations: operations, logger: logger)),
                     .init(
                         service: StoreWatch(store: store, conditions: conditions, logger: logger) {
                             await start.makeUp()

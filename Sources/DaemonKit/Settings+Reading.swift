@@ -43,7 +43,10 @@ extension Settings {
             auditHead: AuditHeadSettings(
                 file: try absolutePath(reader, "audit.head.file"),
                 syslog: try absolutePath(reader, "audit.head.syslog"),
-                every: try duration(reader, "audit.head.every", default: .seconds(60))),
+                every: try duration(reader, "audit.head.every", default: .seconds(60)),
+                eventEvery: try reader.string(forKey: "audit.head.event-every").map { _ in
+                    try duration(reader, "audit.head.event-every", default: .seconds(3600))
+                }),
             backup: try backup(reader), gateway: try GatewaySettings.read(reader),
             events: try EventSettings.read(reader, webhooks: file?.entries["events.webhooks"] ?? 0),
             rolls: try rolls(reader))

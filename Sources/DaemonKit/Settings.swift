@@ -31,6 +31,8 @@ package struct Settings: Sendable {
         /// The local syslog daemon's socket; nil: it is not told.
         package var syslog: String?
         package var every: Duration
+        /// How often an event tells it, which webhooks take away; nil: none does.
+        package var eventEvery: Duration?
     }
 
     package struct BackupSettings: Sendable, Hashable {

@@ -79,7 +79,7 @@ enum SettingNames {
         [
             "environment", "state-directory", "sockets.admin.path", "sockets.admin.mode",
             "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
-            "audit.head.file", "audit.head.syslog", "audit.head.every",
+            "audit.head.file", "audit.head.syslog", "audit.head.every", "audit.head.event-every",
             "backup.directory", "backup.every", "backup.keep", "events.retention-days",
             "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
             "roll.finish-when-quiet",

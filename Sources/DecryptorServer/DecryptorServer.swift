@@ -115,7 +115,7 @@ package struct DecryptorServer: Service {
             let caller = Caller(
                 uid: credentials.uid, gid: credentials.gid, supplementaryGroups: credentials.supplementaryGroups,
                 pid: credentials.pid, program: credentials.program)
-            return Peer(caller: caller, grants: policy.grants(for: caller))
+            return Peer(caller: caller, grants: policy.grants(for: caller), refusals: operations.refusals)
         }
     }
 

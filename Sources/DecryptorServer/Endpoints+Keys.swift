@@ -13,13 +13,13 @@ extension Endpoints {
         let hash = try Self.named(by: target)
         let now = operations.clock.now
         if let known = answers.answer(for: hash, at: now) {
-            try peer.grants.require(.resolve, for: known.merchantIdentifier)
+            try peer.require(.resolve, of: hash, for: known.merchantIdentifier)
             known.uses?.record(at: now)
             return .now(known.response)
         }
         return .blocking {
             let known = try read(hash)
-            try peer.grants.require(.resolve, for: known.merchantIdentifier)
+            try peer.require(.resolve, of: hash, for: known.merchantIdentifier)
             return known.response
         }
     }
@@ -30,7 +30,7 @@ extension Endpoints {
         guard method == .GET else {
             throw MerchantError(.malformed, "found \(method.rawValue) with include=privateKey, expected GET")
         }
-        try peer.grants.require(.exportPrivateKey)
+        try peer.require(.exportPrivateKey, of: hash)
         return .waiting(Request(caller: peer.caller, requestId: RequestId.make())) { request in
             try await export(hash, peer, for: request)
         }
@@ -72,7 +72,7 @@ extension Endpoints {
     private func symmetricKey(
         _ known: AnswerCache.Answer, _ hash: PublicKeyHash, _ material: SymmetricKeyMaterial, _ peer: Peer
     ) throws -> Response {
-        try peer.grants.require(.symmetricKey, for: known.merchantIdentifier)
+        try peer.require(.symmetricKey, of: hash, for: known.merchantIdentifier)
         guard material.algorithm == known.algorithm else {
             throw MerchantError(
                 .tokenKeyMismatch,
@@ -119,8 +119,8 @@ extension Endpoints {
 
     private func export(_ hash: PublicKeyHash, _ peer: Peer, for request: Request) async throws -> Response {
         let key = try await blockingPool.run { try operations.resolveNow(hash) }
-        try peer.grants.require(.resolve, for: key.keyPair.merchantIdentifier)
-        try peer.grants.require(.exportPrivateKey, for: key.keyPair.merchantIdentifier)
+        try peer.require(.resolve, of: hash, for: key.keyPair.merchantIdentifier)
+        try peer.require(.exportPrivateKey, of: hash, for: key.keyPair.merchantIdentifier)
         let document = JSONBytes.encode(ResolvedKeyDocument(key))
         let privateKey = try await operations.exportPrivateKey(hash, for: request)
         return privateKey.withUnsafeBytes { pem in

@@ -12,7 +12,7 @@ extension Endpoints {
     func verifyToken(_ body: ByteBuffer, _ peer: Peer) -> Answer {
         .blocking {
             let asked = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
-            if asked.receivedAt != nil { try peer.grants.require(.judgeAtOtherTime) }
+            if asked.receivedAt != nil { try peer.require(.judgeAtOtherTime) }
             var document = ByteBuffer()
             document.writeVerification(operations.verify(asked.token, receivedAt: asked.receivedAt), [])
             return Response(.ok, bodyCapacity: document.readableBytes) { $0.writeImmutableBuffer(document) }
@@ -23,9 +23,10 @@ extension Endpoints {
     func decryptToken(_ asked: DecryptorRequest, _ peer: Peer) -> Answer {
         .waiting(Request(caller: peer.caller, requestId: RequestId.make())) { recorded in
             let order = try DecryptTokenRequest(JSONFields(parsing: asked.body.readableBytesView))
-            for permit in order.permits { try peer.grants.require(permit) }
-            let key = try await key(order.token.publicKeyHash)
-            for permit in order.permits { try peer.grants.require(permit, for: key.merchantIdentifier) }
+            let hash = order.token.publicKeyHash
+            for permit in order.permits { try peer.require(permit, of: hash) }
+            let key = try await key(hash)
+            for permit in order.permits { try peer.require(permit, of: hash, for: key.merchantIdentifier) }
             let request = Request(
                 caller: peer.caller, requestId: recorded.requestId,
                 idempotency: try Request.Idempotency(

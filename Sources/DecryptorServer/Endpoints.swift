@@ -32,7 +32,7 @@ struct Endpoints: Sendable {
 
     /// Does on the event loop what is quick, and says what is to be done for the rest.
     func answer(_ request: DecryptorRequest, from peer: Peer) throws -> Answer {
-        let target = try RequestTarget(request.method, request.uri) { try peer.require($0.permit) }
+        let target = try RequestTarget(request.method, request.uri) { try peer.require($0.permit, of: $1) }
         guard request.method == .POST || request.body.readableBytes == 0 else {
             throw MerchantError(.malformed, "found a body in a \(request.method.rawValue) request, expected none")
         }

@@ -15,10 +15,12 @@ struct RequestTarget: Sendable {
         var query: Substring.UTF8View?
     }
 
-    /// - Parameter permits: whether the caller may use the route; asked before anything of the target is judged.
+    /// - Parameter permits: whether the caller may use the route; asked before anything of the target is judged; `key` is
+    ///   the one in the path, where it can be read.
     /// - Throws: ``HTTPRefusal`` or ``MerchantError``: `notFound`, `forbidden` from `permits`, `malformed`.
     init(
-        _ method: HTTPMethod, _ uri: String, in table: [Route] = Route.table, permits: (Route) throws -> Void
+        _ method: HTTPMethod, _ uri: String, in table: [Route] = Route.table,
+        permits: (_ route: Route, _ key: () -> PublicKeyHash?) throws -> Void
     ) throws {
         let parts = Self.parts(of: uri)
         var allowed: [String] = []
@@ -28,7 +30,7 @@ struct RequestTarget: Sendable {
                 allowed.append(route.allowed)
                 continue
             }
-            try permits(route)
+            try permits(route) { captured.flatMap { try? Self.publicKeyHash($0) } }
             self.route = route
             publicKeyHash = try captured.map(Self.publicKeyHash)
             includesPrivateKey = try Self.includesPrivateKey(parts.query, route)

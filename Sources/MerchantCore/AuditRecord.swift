@@ -25,6 +25,8 @@ package struct AuditEntry: Hashable, Sendable {
         case tokenDecryptedUnverified
         case tokenJudgedAtOtherTime
         case tokenDecryptedForAnyMerchant
+        /// Requests of decryptors without the permit for them, counted.
+        case requestsRefused
         case backupCreated
         case backupVerified
         case databaseRestored

@@ -34,6 +34,8 @@ package protocol MerchantReading: RegistrationReading, EventReading, RollReading
     /// Every key pair there is, by publicKeyHash, those after `cursor`.
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
     func backupCoverage() throws -> BackupCoverage
+    /// Whether a verified backup holds the merchant's newest key pair; nil where it has none.
+    func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool?
     /// A fact the daemon keeps about itself.
     func daemonFact(_ name: String) throws -> String?
 }

@@ -1,5 +1,5 @@
 package import MerchantCore
-import Vocabulary
+package import Vocabulary
 
 extension MerchantOperations {
     /// The longest path of a backup, in bytes.
@@ -35,6 +35,37 @@ extension MerchantOperations {
         }
         return drill
     }
+
+    /// Raises an event, once for each backup that grew too old and once more when that is critical.
+    ///
+    /// - Parameter last: when the last good backup was made; nil for never.
+    package func tellBackupOverdue(
+        _ severity: Event.Severity, since last: Timestamp?, detail: String
+    ) async throws {
+        let fact = "\(last?.rfc3339 ?? "never") \(severity.rawValue)"
+        guard try await repository.read({ try $0.daemonFact(Self.overdueFact) }) != fact else { return }
+        let now = clock.now
+        try await repository.write { transaction in
+            try transaction.setDaemonFact(Self.overdueFact, fact)
+            try transaction.append(Event(.backupOverdue, severity, at: now, detail: detail))
+        }
+    }
+
+    /// Raises an event with the audit's head, so that webhooks take it off the machine.
+    package func tellAuditHead(_ head: AuditHead) async throws {
+        let now = clock.now
+        try await repository.write {
+            try $0.append(
+                Event(
+                    .auditHead, .notice, at: now,
+                    detail:
+                        "\(head) is the audit's head: keep it; 'audit verify --head \(head)' tells whether it still holds"
+                ))
+        }
+    }
+
+    /// What was last told of a backup that is too old.
+    private static let overdueFact = "backupOverdueTold"
 
     private func keeper(_ path: String) throws -> any BackupKeeper {
         guard path.hasPrefix("/"), path.utf8.count <= Self.longestBackupPath,

@@ -38,7 +38,7 @@ extension MerchantOperations {
     /// Takes a private key out as PKCS#8 PEM, after recording that it was: from then on its uses are not seen here.
     package func exportPrivateKey(_ hash: PublicKeyHash, for request: Request) async throws -> SecretBytes {
         let now = clock.now
-        try await repository.write { transaction in
+        try await recorded("the private key stays here") { transaction in
             var keyPair = try transaction.existingKeyPair(hash)
             guard keyPair.state.isActive, keyPair.purpose == .paymentProcessing else {
                 throw MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
@@ -52,6 +52,20 @@ extension MerchantOperations {
                     before: keyPair.state.rawValue, after: keyPair.state.rawValue))
         }
         return try custodian.exportPrivateKey(hash)
+    }
+
+    /// Writes what must be on record before anything leaves.
+    ///
+    /// - Parameter consequence: of an audit that cannot be written.
+    func recorded(
+        _ consequence: String, _ body: @escaping @Sendable (any MerchantTransaction) throws -> Void
+    ) async throws {
+        do { try await repository.write(body) } catch let error as MerchantError where error.code == .storeUnavailable {
+            throw MerchantError(
+                .storeUnavailable,
+                "\(consequence), because the audit cannot be written (keys are still resolved): \(error.detail)",
+                retryAfter: error.retryAfter)
+        }
     }
 
     /// Whether the audit knows these permits: if not, ``recordStart(as:version:policy:history:)`` must come before them.
@@ -73,6 +87,8 @@ extension MerchantOperations {
             for (deed, reason) in history {
                 try transaction.append(request.entry(deed, at: now, reason: reason))
                 try transaction.setDaemonFact(Self.olderSinceFact, now.rfc3339)
+                // Of an earlier restore, if any.
+                if deed != .databaseRestored { try transaction.setDaemonFact(Self.undoneFact, "") }
             }
             let permits = policy.summary
             let before = try transaction.daemonFact("permits")
@@ -86,6 +102,8 @@ extension MerchantOperations {
 extension MerchantOperations {
     /// What a restore leaves in the database for the next start; empty once it is recorded.
     package static let restoredFact = "restoredFrom"
+    /// What the last restore took back, in one sentence.
+    package static let undoneFact = "restoreUndid"
     /// When an older database was last taken for good.
     package static let olderSinceFact = "olderDatabaseSince"
 }

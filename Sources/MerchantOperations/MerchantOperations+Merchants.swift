@@ -33,7 +33,7 @@ extension MerchantOperations {
             try transaction.append(
                 request.entry(.merchantAdded, at: now, merchant: identifier, after: merchant.summary))
             try request.idempotency.remember(identifier.rawValue, at: now, in: transaction)
-            return MerchantView(merchant: merchant, activeKeyPairs: 0)
+            return MerchantView(merchant: merchant, activeKeyPairs: 0, isNewestKeyPairBackedUp: nil)
         }
     }
 

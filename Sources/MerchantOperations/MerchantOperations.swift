@@ -15,6 +15,8 @@ package struct MerchantOperations: Sendable {
     package let rolls: RollPolicy
     /// What decryptors' requests leave behind, until it is stored.
     package let uses = KeyUses()
+    /// What was refused to decryptors, until it is recorded.
+    package let refusals: RefusalLog
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
     let tokenTimes = TokenTimeWatch()
@@ -50,6 +52,7 @@ package struct MerchantOperations: Sendable {
         self.custodian = custodian
         self.claims = claims
         self.clock = clock
+        refusals = RefusalLog(clock: clock)
         self.environment = environment
         self.backups = backups
         self.masterKey = masterKey
@@ -154,6 +157,8 @@ package struct KeyView: Sendable {
 package struct MerchantView: Sendable {
     package let merchant: Merchant
     package let activeKeyPairs: Int
+    /// Whether a verified backup holds its newest key pair; nil where it has none.
+    package let isNewestKeyPairBackedUp: Bool?
 }
 
 extension MerchantReading {
@@ -185,6 +190,7 @@ extension MerchantReading {
         MerchantView(
             merchant: merchant,
             activeKeyPairs: try keyPairs(of: merchant.identifier)
-                .filter { $0.purpose == .paymentProcessing && $0.state.isActive }.count)
+                .filter { $0.purpose == .paymentProcessing && $0.state.isActive }.count,
+            isNewestKeyPairBackedUp: try isNewestKeyPairBackedUp(of: merchant.identifier))
     }
 }

@@ -25,17 +25,22 @@ package struct DatabaseInspection: Sendable {
     ///   - kept: a head that was kept elsewhere.
     /// - Throws: `storeUnavailable` where the file cannot be opened or is not ours.
     package init(of path: String, at now: Timestamp, horizon: Timestamp) async throws {
+        self = try await StoreFailure.translating {
+            let queue = try Self.queue(path)
+            defer { try? queue.close() }
+            return try await queue.read { try Self(reading: $0, now, horizon) }
+        }
+    }
+
+    /// A connection that only reads.
+    static func queue(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         // Without a log nobody writes to it, and SQLite is not to make one.
         let isAlone = access(path + "-wal", F_OK) != 0
         let name = isAlone ? "file:\(Self.escaped(path))?immutable=1" : path
-        self = try await StoreFailure.translating {
-            let queue = try DatabaseQueue(path: name, configuration: configuration)
-            defer { try? queue.close() }
-            return try await queue.read { try Self(reading: $0, now, horizon) }
-        }
+        return try DatabaseQueue(path: name, configuration: configuration)
     }
 
     private init(reading db: Database, _ now: Timestamp, _ horizon: Timestamp) throws {

@@ -25,6 +25,17 @@ extension StoreReading {
             ) { try $0.integer("merchants") } ?? 0
         return coverage
     }
+
+    func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool? {
+        try first(
+            """
+            SELECT id <= coalesce(
+                (SELECT max(newest_key_pair_id) FROM backups INDEXED BY backups_verified WHERE verified_at IS NOT NULL), 0
+            ) AS is_backed_up
+            FROM key_pairs INDEXED BY key_pairs_of_merchant WHERE merchant_identifier = ? ORDER BY id DESC LIMIT 1
+            """, [merchant.rawValue]
+        ) { try $0.flag("is_backed_up") }
+    }
 }
 
 extension StoreTransaction {

@@ -7,10 +7,12 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
     package let targetActiveKeyPairs: Int
     package let activeKeyPairs: Int
     package let createdAt: String
+    /// Whether a verified backup holds its newest key pair; absent where it has none.
+    package let newestKeyBackedUp: Bool?
 
     package init(
         merchantIdentifier: String, merchantIdentifierHash: String, name: String?, targetActiveKeyPairs: Int,
-        activeKeyPairs: Int, createdAt: String
+        activeKeyPairs: Int, createdAt: String, newestKeyBackedUp: Bool? = nil
     ) {
         self.merchantIdentifier = merchantIdentifier
         self.merchantIdentifierHash = merchantIdentifierHash
@@ -18,5 +20,6 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
         self.targetActiveKeyPairs = targetActiveKeyPairs
         self.activeKeyPairs = activeKeyPairs
         self.createdAt = createdAt
+        self.newestKeyBackedUp = newestKeyBackedUp
     }
 }

@@ -88,8 +88,8 @@ struct ProgramTests {
             program, daemon in
             let socket = daemon.socketPath
             let expected = """
-                MERCHANT              NAME     ACTIVE  TARGET  ADDED (UTC)
-                merchant.com.example  Example  1       2       2026-11-21 04:53
+                MERCHANT              NAME     ACTIVE  TARGET  ADDED (UTC)       BACKED UP
+                merchant.com.example  Example  1       2       2026-11-21 04:53  -
 
                 """
             for arguments in [

@@ -108,6 +108,7 @@ final class FakeTransaction: MerchantTransaction {
     func keyPairsEnding(before moment: Timestamp, limit: Int) throws -> [EndingKeyPair] { throw FakeStore.NotNeeded() }
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
     func backupCoverage() throws -> BackupCoverage { throw FakeStore.NotNeeded() }
+    func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool? { throw FakeStore.NotNeeded() }
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
         throw FakeStore.NotNeeded()
     }

@@ -172,5 +172,11 @@ import Vocabulary
         try FileManager.default.removeItem(atPath: directory)
         try installation.eventually("the failure is told") { try installation.check().line.contains("backup") }
         try installation.eventually("it is critical in time") { try installation.check().status == 2 }
+        // Told once as a warning and once as critical, however often the backup fails.
+        try installation.eventually("two events") {
+            let events = try installation.ctlJSON("event", "list", "--kind", "backupOverdue")["items"]
+            let severities = (events as? [[String: Any]] ?? []).compactMap { $0["severity"] as? String }
+            return Set(severities) == ["warning", "critical"] && severities.count == 2
+        }
     }
 }

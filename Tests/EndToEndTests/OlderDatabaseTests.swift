@@ -28,6 +28,33 @@ import Testing
         }
     }
 
+    @Test func `a head that a webhook was told shows that an older copy was put back`() throws {
+        let events = try installation.write("audit:\n  head:\n    event-every: 1s\n", "events.yaml")
+        try installation.start(config: events)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.first").status == 0)
+        installation.stop()
+        try copy("state/merchantkeyd.sqlite", "old.sqlite")
+        try installation.start(config: events)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.second").status == 0)
+        var heads: [Substring] = []
+        try installation.eventually("the head of the last change is told") {
+            let head = try installation.ctlJSON("status")["auditHead"] as? [String: Any]
+            let items = try installation.ctlJSON("event", "list", "--kind", "auditHead")["items"]
+            heads = (items as? [[String: Any]] ?? []).compactMap {
+                ($0["detail"] as? String)?.split(separator: " ").first
+            }
+            return heads.contains { $0.hasPrefix("\(head?["sequence"] ?? ""):") }
+        }
+        for head in heads { #expect(try installation.ctl("audit", "verify", "--head", String(head)).status == 0) }
+        installation.stop()
+        try copy("old.sqlite", "state/merchantkeyd.sqlite")
+        try installation.start()
+        let newest = try #require(
+            heads.max { (Int($0.prefix { $0 != ":" }) ?? 0) < (Int($1.prefix { $0 != ":" }) ?? 0) })
+        let verdict = try installation.ctl("audit", "verify", "--head", String(newest))
+        #expect(verdict.status == 1 && !verdict.output.contains("whole"), "\(verdict.output)")
+    }
+
     @Test func `an older copy that was put back is refused, named, and taken only when asked to`() throws {
         try installation.start(config: config)
         #expect(try installation.ctl("merchant", "add", "merchant.com.first").status == 0)

@@ -181,6 +181,8 @@ final class MemoryTransaction: MerchantTransaction {
         return coverage
     }
 
+    func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) -> Bool? { nil }
+
     func daemonFact(_ name: String) -> String? { state.facts[name] }
 
     func insert(_ merchant: Merchant) { state.merchants[merchant.identifier] = merchant }

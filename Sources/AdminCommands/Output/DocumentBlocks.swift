@@ -9,17 +9,19 @@ extension MerchantDocument {
                 ("active key pairs", Cell("\(activeKeyPairs) of \(targetActiveKeyPairs)", tone)),
                 ("identifier hash", Cell(merchantIdentifierHash)),
                 ("added (UTC)", Cell(time: createdAt)),
+                ("newest key backed up", newestKeyBackedUp.map { $0 ? "yes" : Cell("no", .warning) }),
             ])
         ]
     }
 
     static func table(_ merchants: [MerchantDocument]) -> Block {
         .table(
-            headings: ["MERCHANT", "NAME", "ACTIVE", "TARGET", "ADDED (UTC)"],
+            headings: ["MERCHANT", "NAME", "ACTIVE", "TARGET", "ADDED (UTC)", "BACKED UP"],
             rows: merchants.map {
                 [
                     Cell($0.merchantIdentifier), Cell($0.name), Cell("\($0.activeKeyPairs)", $0.tone),
                     Cell("\($0.targetActiveKeyPairs)"), Cell(time: $0.createdAt),
+                    $0.newestKeyBackedUp.map { $0 ? "yes" : Cell("no", .warning) } ?? Cell("-"),
                 ]
             })
     }

@@ -35,9 +35,9 @@ struct BackupSchedule: Service {
     /// - Returns: how long to wait for the next look.
     private func work(_ settings: Settings.BackupSettings) async -> Duration {
         let retry = min(settings.every, .seconds(Self.secondsUntilRetry))
+        var last: Timestamp?
         do {
-            let last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
-            judgeAge(of: last, settings)
+            last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
             if let last, last.adding(settings.every) > clock.now {
                 return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
             }
@@ -51,6 +51,7 @@ struct BackupSchedule: Service {
             let why = (error as? MerchantError)?.detail ?? "\(error)"
             logger.error("the backup failed", metadata: ["error": "\(why)"])
             conditions.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(why)")
+            await judgeAge(of: last, settings)
             return retry
         }
     }
@@ -73,14 +74,18 @@ struct BackupSchedule: Service {
     }
 
     /// Twice the interval without a good backup is a warning, four times is critical.
-    private func judgeAge(of last: Timestamp?, _ settings: Settings.BackupSettings) {
+    private func judgeAge(of last: Timestamp?, _ settings: Settings.BackupSettings) async {
         let since = last ?? startedAt
         let now = clock.now
         guard now > since.adding(settings.every * 2) else { return conditions.clear(.backupOverdue) }
-        conditions.set(
-            .backupOverdue, now > since.adding(settings.every * 4) ? .critical : .warning,
+        let isCritical = now > since.adding(settings.every * 4)
+        let detail =
             last.map { "the last good backup is of \($0), expected one every \(settings.every)" }
-                ?? "there is no good backup yet, expected one every \(settings.every)")
+            ?? "there is no good backup yet, expected one every \(settings.every)"
+        conditions.set(.backupOverdue, isCritical ? .critical : .warning, detail)
+        do {
+            try await operations.tellBackupOverdue(isCritical ? .critical : .warning, since: last, detail: detail)
+        } catch { logger.error("an event could not be stored", metadata: ["error": "\(error)"]) }
     }
 
     /// Only files that bear our names; by name they are in order of time.

@@ -16,8 +16,24 @@ struct Restore {
     let masterKeys: MasterKeys
     let clock: any WallClock
 
+    /// What the restore takes back of what was done since the backup.
+    enum Undone {
+        case known(DatabaseDifference)
+        /// Why not.
+        case unknown(String)
+
+        var summary: String {
+            switch self {
+            case .known(let difference):
+                difference.summary ?? "every key pair is as the old database had it"
+            case .unknown(let why): "which keys that were withdrawn since answer again is not known: \(why)"
+            }
+        }
+    }
+
     struct Report {
         let drill: BackupDrill
+        let undone: Undone
         /// Where the old database is now; nil where there was none.
         let aside: String?
     }
@@ -39,11 +55,18 @@ struct Restore {
         try requireRoom(backup.manifest.databaseBytes)
         try backup.copyDatabase(to: draft)
         let drill: BackupDrill
+        let undone: Undone
         do {
             let trial = BackupTrial(masterKeys: masterKeys, clock: clock)
+            var found = Undone.unknown("the backup is not good")
             drill = try await trial.run(on: draft, backup.manifest, accepts: acceptsFindings) { copy in
+                let undone = compare(with: begun)
+                found = undone
                 let note = "\(file), made at \(backup.manifest.createdAt), restored at \(clock.now)"
-                try await copy.write { try $0.setDaemonFact(MerchantOperations.restoredFact, note) }
+                try await copy.write {
+                    try $0.setDaemonFact(MerchantOperations.restoredFact, "\(note); \(undone.summary)")
+                    try $0.setDaemonFact(MerchantOperations.undoneFact, undone.summary)
+                }
                 // Everything into the one file that takes the database's name.
                 try await copy.eraseRemovedBytes()
             }
@@ -53,6 +76,7 @@ struct Restore {
                     "\(file) is not good, and nothing was changed: \(drill.findings.prefix(3).joined(separator: "; ")); take an older one, or --accept-findings where there is none"
                 )
             }
+            undone = found
         } catch {
             removeDraft()
             throw error
@@ -61,7 +85,7 @@ struct Restore {
         let isMoved = try exchange(aside, marker)
         lock.markClosed()
         try marker.remove()
-        return Report(drill: drill, aside: isMoved ? aside : nil)
+        return Report(drill: drill, undone: undone, aside: isMoved ? aside : nil)
     }
 
     /// - Returns: whether an old database is aside.
@@ -84,6 +108,24 @@ struct Restore {
         }
         try Durable.sync(settings.stateDirectory)
         return isMoved
+    }
+
+    /// Holds the database that goes against the one that comes.
+    ///
+    /// - Parameter begun: where a restore that was cut short was moving the old one.
+    private func compare(with begun: String?) -> Undone {
+        let aside = begun.map { "\($0)/merchantkeyd.sqlite" }
+        let moved: String? = if let aside, access(aside, F_OK) == 0 { aside } else { nil }
+        guard let old = moved ?? (hasDatabase ? settings.databasePath : nil) else {
+            return .unknown("there was no database here")
+        }
+        // Its log is still on its way: without it the old database is older than it was.
+        guard moved == nil || access(settings.databasePath + "-wal", F_OK) != 0 else {
+            return .unknown("the restore before was cut short while it moved the old database aside")
+        }
+        do { return .known(try DatabaseDifference(from: old, to: draft)) } catch {
+            return .unknown("the old database cannot be read (\(Diagnosis.words(error)))")
+        }
     }
 
     private var hasDatabase: Bool { Self.suffixes.contains { access(settings.databasePath + $0, F_OK) == 0 } }

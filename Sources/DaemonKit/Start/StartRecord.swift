@@ -82,13 +82,15 @@ final class StartRecord: Sendable {
     }
 
     private func showOlder() async throws {
-        let text = try await operations.repository.read { try $0.daemonFact(MerchantOperations.olderSinceFact) }
+        let (text, undone) = try await operations.repository.read {
+            (try $0.daemonFact(MerchantOperations.olderSinceFact), try $0.daemonFact(MerchantOperations.undoneFact))
+        }
         guard let since = text.flatMap({ Timestamp(rfc3339: $0) }),
             operations.clock.now < since.adding(Self.showsOlder)
         else { return }
         conditions.set(
             .databaseRestored, .warning,
-            "an older database was taken for good at \(since): what was done between it and then is undone, revocations too; look at 'audit list'"
+            "an older database was taken for good at \(since): what was done between it and then is undone, revocations too; look at 'audit list'\(undone.map { $0.isEmpty ? "" : ". At the restore: \($0)" } ?? "")"
         )
     }
 }

@@ -18,6 +18,10 @@ package struct Event: Hashable, Sendable {
         case rollWaiting
         case rollFinished
         case rollAbandoned
+        /// The last good backup is older than it should be.
+        case backupOverdue
+        /// Where the audit's chain ends, to be kept off the machine.
+        case auditHead
     }
 
     package enum Severity: String, Sendable, CaseIterable {

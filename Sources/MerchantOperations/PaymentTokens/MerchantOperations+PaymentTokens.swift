@@ -109,7 +109,7 @@ extension MerchantOperations {
             request.entry(
                 deed, at: clock.now, merchant: key.merchantIdentifier, key: key.publicKeyHash, reason: reason)
         }
-        try await repository.write { transaction in
+        try await recorded("the token stays closed") { transaction in
             for entry in entries { try transaction.append(entry) }
         }
     }

@@ -1,0 +1,83 @@
+import Crypto
+import MerchantCore
+import MerchantOperations
+import Synchronization
+import Testing
+import Vocabulary
+
+import DecryptorServer
+
+@Suite("Refusals on record")
+struct RefusalTests {
+    let stage = Stage()
+    private let daemon = Caller.daemon(uid: 1, gid: 1, pid: 1)
+
+    @Test("What was refused is recorded by caller, permit and key, however often it was asked for")
+    func grouped() async throws {
+        let mine = stage.addKey()
+        let other = stage.addKey(of: Stage.otherMerchant)
+        let policy = Stage.policy([.resolve, .symmetricKey], merchants: [Stage.merchant])
+        try await stage.serve(policy: policy) { _ in
+            let statuses = try await stage.client { client in
+                var statuses: [Int] = []
+                for _ in 0..<20 {
+                    statuses.append(try client.ask("GET", "/v1/keys/\(mine.base64URL)?include=privateKey").status)
+                }
+                for _ in 0..<3 { statuses.append(try client.ask("GET", "/v1/keys/\(other.base64URL)").status) }
+                statuses.append(try client.ask("POST", "/v1/payment-tokens/decrypt", "{}").status)
+                statuses.append(try client.ask("GET", "/v1/keys/\(mine.base64URL)").status)
+                return statuses
+            }
+            #expect(statuses == [Int](repeating: 403, count: 24) + [200])
+        }
+        #expect(stage.store.audit.isEmpty, "a refusal waits for no write")
+        #expect(try await stage.operations.recordRefusals(as: daemon) == 3)
+        let records = stage.store.audit
+        #expect(records.allSatisfy { $0.deed == .requestsRefused && $0.caller != daemon })
+        let told = records.map { ($0.publicKeyHash, $0.merchantIdentifier, $0.reason ?? "") }
+        #expect(told.contains { $0 == mine && $2.hasPrefix("20 requests from ") && $2.contains("'exportPrivateKey'") })
+        #expect(told.contains { $0 == other && $1 == Stage.otherMerchant && $2.contains("3 requests") })
+        #expect(told.contains { $0 == nil && $2.hasPrefix("1 request from ") && $2.contains("'decrypt'") })
+        #expect(try await stage.operations.recordRefusals(as: daemon) == 0)
+    }
+
+    @Test("A caller without any permit is on record with the key it named")
+    func stranger() async throws {
+        let hash = stage.addKey()
+        try await stage.serve(policy: CallerPolicy(rules: [])) { _ in
+            let replies = [
+                try await stage.ask("GET", "/v1/keys/\(hash.base64URL)"), try await stage.ask("GET", "/v1/health"),
+            ]
+            #expect(replies.map(\.status) == [403, 403])
+        }
+        try await stage.operations.recordRefusals(as: daemon)
+        #expect(stage.store.audit.contains { $0.publicKeyHash == hash && $0.reason?.contains("'resolve'") == true })
+        #expect(stage.store.audit.contains { $0.reason?.contains("no permit at all") == true })
+    }
+
+    @Test("While the audit cannot be written nothing unrecorded leaves, keys are resolved, and refusals wait")
+    func failingAudit() async throws {
+        let key = P256.KeyAgreement.PrivateKey()
+        let hash = stage.addKey(key: key)
+        let unverified = try MintedToken(to: key.publicKey).request()
+        try await stage.serve(policy: Stage.policy(Set(Permit.allCases).subtracting([.judgeAtOtherTime]))) { _ in
+            let failure = MerchantError(.storeUnavailable, "the disk is full")
+            stage.store.failure.withLock { $0 = failure }
+            let exported = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey")
+            #expect(exported.status == 503 && !exported.text.contains("PRIVATE KEY"))
+            #expect(exported.text.contains("the private key stays here, because the audit cannot be written"))
+            let opened = try await stage.ask("POST", "/v1/payment-tokens/decrypt", unverified)
+            #expect(opened.status == 503 && opened.text.contains("the token stays closed"), "\(opened.text)")
+            #expect(opened.text.contains("the disk is full"))
+            #expect(try await stage.ask("GET", "/v1/keys/\(hash.base64URL)").status == 200)
+            let other = unverified.replacing(#""verify":false"#, with: #""receivedAt":"2026-01-01T00:00:00Z""#)
+            #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", other).status == 403)
+            await #expect(throws: failure) { try await stage.operations.recordRefusals(as: daemon) }
+            stage.store.failure.withLock { $0 = nil }
+            #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", other).status == 403)
+        }
+        #expect(try await stage.operations.recordRefusals(as: daemon) == 1)
+        #expect(stage.store.audit.map(\.deed) == [.requestsRefused])
+        #expect(stage.store.audit.first?.reason?.hasPrefix("2 requests") == true)
+    }
+}

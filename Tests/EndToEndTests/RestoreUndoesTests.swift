@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+/// What a restore takes back is named: above all the keys that were withdrawn since and answer again.
+@Suite struct RestoreUndoesTests {
+    private static let merchant = "merchant.com.undone"
+    let installation: Installation
+    let backup: String
+
+    init() throws {
+        installation = try Installation()
+        backup = installation.path("b")
+        try installation.start()
+        try installation.apple("init")
+        #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)
+    }
+
+    private func restore(to directory: String, _ arguments: String...) throws -> Installation.Outcome {
+        try Installation.run(
+            ["\(Installation.programs)/merchantkeyctl", "backup", "restore", backup, "--state-directory", directory]
+                + arguments)
+    }
+
+    @Test func `keys that were revoked, destroyed or made since the backup are named, by the restore and by status`()
+        throws
+    {
+        let kept = try installation.certifiedKey(Self.merchant, "kept")
+        let revoked = try installation.certifiedKey(Self.merchant, "revoked")
+        let destroyed = try installation.certifiedKey(Self.merchant, "destroyed")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        #expect(try installation.ctl("key", "revoke", revoked, "--reason", "compromised", "--yes").status == 0)
+        #expect(try installation.ctl("key", "revoke", destroyed, "--reason", "compromised", "--yes").status == 0)
+        #expect(try installation.ctl("key", "destroy", destroyed, "--after", "0s", "--yes").status == 0)
+        let made = try installation.certifiedKey(Self.merchant, "made")
+        #expect(try installation.uses(revoked) == ["410", "410"])
+        // With a write-ahead log that holds all of it.
+        installation.stop(SIGKILL)
+
+        let done = try restore(to: installation.path("state"), "--replace")
+        #expect(done.status == 0, "\(done.error)")
+        let lines = done.output.split(separator: "\n").map(String.init)
+        func line(_ hash: String) -> String { lines.first { $0.contains(hash) } ?? "" }
+        #expect(line(revoked).contains("ANSWERS AGAIN") && line(revoked).contains("was revoked"), "\(done.output)")
+        #expect(line(revoked).contains(Self.merchant))
+        #expect(
+            line(destroyed).contains("ANSWERS AGAIN") && line(destroyed).contains("was destroyed"), "\(done.output)")
+        #expect(line(made).contains("is gone"), "\(done.output)")
+        #expect(line(kept).isEmpty, "\(done.output)")
+
+        try installation.start()
+        #expect(try installation.uses(revoked) == ["200", "200"])
+        let check = try installation.check()
+        #expect(check.status == 1 && check.line.contains("2 withdrawn key pairs answer again"), "\(check)")
+        for hash in [revoked, destroyed] { #expect(check.line.contains(hash), "\(check)") }
+        #expect(try installation.health().body.contains("answer again"))
+        let audit = try installation.ctlJSON("audit", "list", "--limit", "20")["items"] as? [[String: Any]]
+        let record = try #require(audit?.first { $0["deed"] as? String == "databaseRestored" })
+        #expect((record["reason"] as? String)?.contains(revoked) == true, "\(record)")
+    }
+
+    @Test func `a restore that changes no key says so, and programs can read it`() throws {
+        _ = try installation.certifiedKey(Self.merchant, "kept")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        installation.stop()
+        let done = try restore(to: installation.path("state"), "--replace", "--output", "json")
+        let undone = try #require(try done.json()["undone"] as? [String: Any])
+        #expect(undone["answeringAgainCount"] as? Int == 0 && undone["missingCount"] as? Int == 0, "\(undone)")
+    }
+
+    @Test func `on an empty directory, and over a database that cannot be read, it is said that nothing is known`()
+        throws
+    {
+        _ = try installation.certifiedKey(Self.merchant, "kept")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        installation.stop()
+        let other = try Installation()
+        try FileManager.default.createDirectory(
+            atPath: other.path("state"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.copyItem(
+            atPath: installation.path("state/master.key"), toPath: other.path("state/master.key"))
+        let onEmpty = try restore(to: other.path("state"))
+        #expect(onEmpty.status == 0 && onEmpty.output.contains("is not known: there was no database here"))
+        #expect(onEmpty.output.contains("keyRevoked and keyDestroyed after"), "\(onEmpty.output)")
+        try other.start()
+        #expect(try other.check().line.contains("is not known"))
+        other.stop()
+
+        let database = installation.path("state/merchantkeyd.sqlite")
+        try Data("no database".utf8).write(to: URL(filePath: database))
+        let onRubbish = try restore(to: installation.path("state"), "--replace")
+        #expect(onRubbish.status == 0 && onRubbish.output.contains("cannot be read"), "\(onRubbish.output)")
+    }
+
+    @Test func `each merchant shows whether a verified backup holds its newest key`() throws {
+        func backedUp() throws -> Bool? {
+            try installation.ctlJSON("merchant", "show", Self.merchant)["newestKeyBackedUp"] as? Bool
+        }
+        #expect(try backedUp() == nil)
+        #expect(try installation.ctl("key", "generate", Self.merchant).status == 0)
+        #expect(try backedUp() == false)
+        #expect(try installation.ctl("merchant", "list").output.contains("no"))
+        #expect(try installation.ctl("backup", "create", backup, "--unverified").status == 0)
+        #expect(try backedUp() == false, "a backup that nobody tried out counts for nothing")
+        #expect(try installation.ctl("backup", "verify", backup).status == 0)
+        #expect(try backedUp() == true)
+        #expect(try installation.ctl("key", "generate", Self.merchant).status == 0)
+        #expect(try backedUp() == false)
+    }
+}
