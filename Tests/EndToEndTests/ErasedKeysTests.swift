@@ -48,7 +48,7 @@ struct ErasedKeysTests {
         let process = try #require(installation.process)
         #expect(try keys.findings(inMemoryOf: process).contains { $0.contains(" data key") })
         #expect(try keys.findings(inFilesBelow: state).contains { $0.contains(": master key") })
-        #expect(try seals.findings(inFilesBelow: state).count == 100)
+        #expect(try !seals.findings(inFilesBelow: state).isEmpty)
 
         let rotated = try installation.ctl("master-key", "rotate", "--yes")
         try #require(rotated.status == 0, "\(rotated.error)")

@@ -126,7 +126,8 @@ extension MerchantStore {
             // Waits for whatever the connections are at, so it takes a thread that may wait.
             DispatchQueue.global().async { [pool] in
                 clinux_overwrite_freed(1)
-                pool.releaseMemory()
+                // Not the readers': GRDB waits for each while it keeps the lock that a reader needs to be given back.
+                pool.writeWithoutTransaction { $0.releaseMemory() }
                 clinux_overwrite_freed(0)
                 clinux_return_free_pages()
                 continuation.resume()
