@@ -46,7 +46,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
     /// - Throws: ``CommandFailure`` where it cannot go on by itself.
     private func end(_ admin: AdminClient) async throws -> MerchantKeyClient.Answer<MasterKeyDocument> {
         var bar: ProgressBar?
-        defer { bar?.end() }
+        defer { bar?.clear() }
         while true {
             let answer = try await admin.masterKey()
             guard let rotation = answer.document.rotation, rotation.state != "finished" else { return answer }
@@ -56,9 +56,9 @@ struct MasterKeyRotate: AsyncParsableCommand {
                     "the rotation has sealed \(rotation.done) of \(rotation.total) anew; \(obstacle). The daemon tries again; 'master-key status' tells"
                 )
             }
-            let shown = bar ?? ProgressBar("sealed anew", total: rotation.total)
+            var shown = bar ?? ProgressBar(total: rotation.total)
+            shown.show(.init(finished: rotation.done))
             bar = shown
-            shown.show(rotation.done, remark: rotation.state == "erasing" ? "erasing the old" : "")
             try await Task.sleep(for: .milliseconds(100))
         }
     }
