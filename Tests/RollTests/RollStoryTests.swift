@@ -48,6 +48,12 @@ import Vocabulary
         #expect(try real.state(old) == .retiring)
         real.clock.advance(by: Self.day)
         #expect(try await state(roll) == .quiet)
+        // Asked for a moment ago, and not stored yet.
+        real.operations.uses.recordAsked(old, at: real.clock.now)
+        #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
+        try await real.operations.storeUses(as: RealStore.request.caller)
+        #expect(try await state(roll) == .promoted)
+        real.clock.advance(by: Self.day * 7)
         try await finish(roll)
         #expect(try real.state(old) == .revoked)
         #expect(try await state(roll) == .finished)

@@ -121,7 +121,12 @@ extension MerchantOperations {
             case .finished:
                 return RollMoves(
                     dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
-            case .quiet: break
+            case .quiet:
+                // Its stored uses are some seconds old.
+                if !hurries, let from = roll.from, uses.hold(usesOf: from) {
+                    throw MerchantError(
+                        .rollNotQuiet, "the old key was asked for only now: its quiet period begins again")
+                }
             case .promoted where hurries: break
             case .promoted: throw Self.notQuiet(standing, at: now)
             case .started, .certificateStored, .abandoned:

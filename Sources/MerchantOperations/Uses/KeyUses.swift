@@ -34,6 +34,11 @@ package final class KeyUses: Sendable {
         state.withLock { $0.gathered[hash, default: KeyUse()].add(use) }
     }
 
+    /// Whether the key was used since the last collection.
+    func hold(usesOf hash: PublicKeyHash) -> Bool {
+        state.withLock { $0.gathered[hash] != nil || $0.active.contains { $0.counter.hash == hash } }
+    }
+
     fileprivate func enlist(_ counter: KeyUseCounter, first: Int64) {
         state.withLock { $0.active.append((counter, first)) }
     }

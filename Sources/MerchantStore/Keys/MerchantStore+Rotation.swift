@@ -126,8 +126,9 @@ extension MerchantStore {
             // Waits for whatever the connections are at, so it takes a thread that may wait.
             DispatchQueue.global().async { [pool] in
                 clinux_overwrite_freed(1)
-                // Not the readers': GRDB waits for each while it keeps the lock that a reader needs to be given back.
                 pool.writeWithoutTransaction { $0.releaseMemory() }
+                // Not `pool.releaseMemory()`: it waits for each reader and keeps the lock by which a reader is given back.
+                pool.invalidateReadOnlyConnections()
                 clinux_overwrite_freed(0)
                 clinux_return_free_pages()
                 continuation.resume()
