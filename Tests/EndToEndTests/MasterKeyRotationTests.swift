@@ -153,7 +153,11 @@ import Testing
             "master-key:\n  file: \(state)/master.key\n  previous:\n    file: \(saved)\n", "with-previous.yaml")
         try installation.start(config: config)
         try installation.eventually("status says what is to be done") {
-            try installation.check().line.contains("run 'merchantkeyctl master-key rotate'")
+            let findings = try installation.ctlJSON("status")["findings"] as? [[String: Any]] ?? []
+            return findings.contains {
+                $0["code"] as? String == "masterKeyRotation"
+                    && ($0["detail"] as? String)?.contains("run 'merchantkeyctl master-key rotate'") == true
+            }
         }
         #expect(try installation.ctl("master-key", "rotate", "--yes").status == 0)
         #expect(try status().masterKey == new)

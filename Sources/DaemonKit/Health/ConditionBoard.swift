@@ -5,7 +5,8 @@ import Synchronization
 final class ConditionBoard: Sendable {
     private let findings = Mutex<[StatusFinding.Code: StatusFinding]>([:])
 
-    var all: [StatusFinding] { findings.withLock { Array($0.values) } }
+    /// In an order that stays, so that one question after the other tells of the same one first.
+    var all: [StatusFinding] { findings.withLock { $0.values.sorted { $0.code.rawValue < $1.code.rawValue } } }
 
     func set(_ code: StatusFinding.Code, _ severity: StatusFinding.Severity, _ detail: String) {
         findings.withLock { $0[code] = StatusFinding(severity: severity, code: code, detail: detail) }
