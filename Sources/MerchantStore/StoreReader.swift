@@ -14,8 +14,11 @@ protocol StoreReading: MerchantReading {
 
 extension StoreReading {
     /// The first row's value, if there is a row. Statements are prepared once for each connection.
+    ///
+    /// Read where it lies: a row of `Row.fetchOne` is a copy that compares the names of all its columns for each one that is read.
     func first<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws -> Value? {
-        try Row.fetchOne(db.cachedStatement(sql: sql), arguments: arguments).map(value)
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        return try withExtendedLifetime(rows) { try rows.next().map(value) }
     }
 
     /// Every row's value.
