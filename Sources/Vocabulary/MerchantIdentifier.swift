@@ -9,13 +9,26 @@ package struct MerchantIdentifier: Hashable, Sendable, CustomStringConvertible, 
     package let rawValue: String
 
     /// - Returns: nil unless the text has the form above.
-    package init?(_ text: some StringProtocol) {
-        guard text.utf8.count <= Self.longest,
-            text.hasPrefix("merchant.") || text.hasPrefix("platformintegrator."),
-            text.utf8.allSatisfy(Self.isAllowed),
-            text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
-        else { return nil }
-        rawValue = String(text)
+    package init?(_ text: some StringProtocol) { self.init(judging: String(text)) }
+
+    /// Not generic and in one pass: every row that is read comes by here.
+    private init?(judging text: String) {
+        var text = text
+        guard text.withUTF8(Self.hasForm) else { return nil }
+        rawValue = text
+    }
+
+    private static func hasForm(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.count <= longest,
+            bytes.starts(with: "merchant.".utf8) || bytes.starts(with: "platformintegrator.".utf8)
+        else { return false }
+        var isAfterDot = true
+        for byte in bytes {
+            let isDot = byte == UInt8(ascii: ".")
+            guard isAllowed(byte), !(isDot && isAfterDot) else { return false }
+            isAfterDot = isDot
+        }
+        return !isAfterDot
     }
 
     /// Whether this names the platform, whose key pairs serve every merchant registered with it.
