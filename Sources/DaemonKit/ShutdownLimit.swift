@@ -13,7 +13,8 @@ final class ShutdownLimit: Sendable {
 
     private struct State {
         var isArmed = false
-        var running: [String] = []
+        /// By their places in the group.
+        var running: [Int: String] = [:]
         var signals: [any DispatchSourceSignal] = []
     }
 
@@ -35,13 +36,11 @@ final class ShutdownLimit: Sendable {
         }
     }
 
-    fileprivate func begins(_ name: String) { state.withLock { $0.running.append(name) } }
+    fileprivate func begins(_ place: Int, _ name: String) { state.withLock { $0.running[place] = name } }
 
     /// A service ends only where the daemon does, whether asked to or by a failure.
-    fileprivate func ends(_ name: String) {
-        state.withLock { state in
-            if let index = state.running.firstIndex(of: name) { state.running.remove(at: index) }
-        }
+    fileprivate func ends(_ place: Int) {
+        state.withLock { $0.running[place] = nil }
         arm()
     }
 
@@ -58,13 +57,13 @@ final class ShutdownLimit: Sendable {
         // Should writing the log hang as well, the kernel ends the process.
         signal(SIGALRM, SIG_DFL)
         alarm(2)
-        let running = state.withLock { $0.running }
+        // They are ended last to first: those before the last that runs were not asked to yet.
+        let hanging = state.withLock { $0.running.max { $0.key < $1.key }?.value }
         logger.critical(
             "merchantkeyd did not end in time and is ended now",
             metadata: [
                 "seconds": "\(Self.length.components.seconds)",
-                "waitedFor":
-                    "\(running.isEmpty ? "the closing of connections and databases" : running.joined(separator: ", "))",
+                "waitedFor": "\(hanging ?? "the closing of connections and databases")",
             ])
         _exit(1)
     }
@@ -75,9 +74,9 @@ extension ServiceGroupConfiguration {
     func bounded(by limit: ShutdownLimit) -> ServiceGroupConfiguration {
         limit.watchSignals()
         var group = self
-        group.services = services.map { configuration in
+        group.services = services.enumerated().map { place, configuration in
             var configuration = configuration
-            configuration.service = Watched(service: configuration.service, limit: limit)
+            configuration.service = Watched(service: configuration.service, place: place, limit: limit)
             return configuration
         }
         return group
@@ -87,12 +86,12 @@ extension ServiceGroupConfiguration {
 /// A service whose end is noted.
 private struct Watched: Service {
     let service: any Service
+    let place: Int
     let limit: ShutdownLimit
 
     func run() async throws {
-        let name = "\(type(of: service))"
-        limit.begins(name)
-        defer { limit.ends(name) }
+        limit.begins(place, "\(type(of: service))")
+        defer { limit.ends(place) }
         try await service.run()
     }
 }
