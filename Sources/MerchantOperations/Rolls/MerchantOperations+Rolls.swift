@@ -123,9 +123,9 @@ extension MerchantOperations {
                     dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
             case .quiet:
                 // Its stored uses are some seconds old.
-                if !hurries, let from = roll.from, uses.hold(usesOf: from) {
+                if !hurries, let last = roll.from.flatMap(uses.lastUse), last.adding(rolls.quietPeriod) > now {
                     throw MerchantError(
-                        .rollNotQuiet, "the old key was asked for only now: its quiet period begins again")
+                        .rollNotQuiet, "the old key was asked for only now, at \(last): its quiet period begins again")
                 }
             case .promoted where hurries: break
             case .promoted: throw Self.notQuiet(standing, at: now)

@@ -34,9 +34,12 @@ package final class KeyUses: Sendable {
         state.withLock { $0.gathered[hash, default: KeyUse()].add(use) }
     }
 
-    /// Whether the key was used since the last collection.
-    func hold(usesOf hash: PublicKeyHash) -> Bool {
-        state.withLock { $0.gathered[hash] != nil || $0.active.contains { $0.counter.hash == hash } }
+    /// When the key was last used since the last collection; nil where it was not.
+    func lastUse(of hash: PublicKeyHash) -> Timestamp? {
+        state.withLock { state in
+            let counted = state.active.filter { $0.counter.hash == hash }.map(\.counter.lastUse)
+            return (counted + [state.gathered[hash]?.lastRequest].compactMap(\.self)).max()
+        }
     }
 
     fileprivate func enlist(_ counter: KeyUseCounter, first: Int64) {
@@ -83,6 +86,8 @@ package final class KeyUseCounter: Sendable {
         guard count.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
         uses.enlist(self, first: now.millisecondsSince1970)
     }
+
+    fileprivate var lastUse: Timestamp { Timestamp(millisecondsSince1970: last.load(ordering: .relaxed)) }
 
     fileprivate func take() -> (count: Int, last: Int64) {
         let taken = count.exchange(0, ordering: .acquiringAndReleasing)
