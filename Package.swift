@@ -59,6 +59,10 @@ let base: [Target] = [
     room("Secrets"),
     room("LocalSocket", [.nioCore]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+    // Nothing imports it: a program that names it has its `free`.
+    .target(name: "CWipingAllocator"),
+    .systemLibrary(
+        name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
@@ -97,7 +101,7 @@ let edges: [Target] = [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
             "LocalSocket", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
         ]),
-    room("MerchantStore", ["MerchantCore", "Vocabulary", "Schema", "CLinux", .grdb, .crypto]),
+    room("MerchantStore", ["MerchantCore", "Vocabulary", "Schema", "CSQLite", .grdb, .crypto]),
     room(
         "KeyCustody",
         [
@@ -141,7 +145,7 @@ let composition: [Target] = [
 ]
 
 let programs: [Target] = [
-    program("merchantkeyd", ["DaemonKit"]),
+    program("merchantkeyd", ["DaemonKit", "CWipingAllocator"]),
     program("merchantkeyctl", ["AdminCommands"]),
     program("applepay-sandbox", ["SandboxKit"]),
 ]

@@ -4,7 +4,10 @@ import Testing
 /// Holds every import in Sources/ against the rows of the architecture, lowest first.
 @Suite struct RowsTests {
     static let rows: [Set<String>] = [
-        ["Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "LocalSocket"],
+        [
+            "Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "CSQLite", "LocalSocket",
+            "CWipingAllocator",
+        ],
         ["MerchantCore", "PaymentToken", "WireAPI"],
         ["MerchantOperations"],
         [

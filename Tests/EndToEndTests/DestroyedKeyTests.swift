@@ -70,7 +70,6 @@ struct DestroyedKeyTests {
         try #require(imported.status == 0, "\(imported.error)")
         let keys = try installation.ctlJSON("key", "list", Self.merchant)["items"] as? [[String: Any]]
         let hash = try #require(keys?.first?["publicKeyHash"] as? String)
-        #expect(try installation.uses(hash) == ["200", "200"])
         let exported = try installation.curlBody(
             installation.decryptorSocket, "/v1/keys/\(pathSpelling(hash))?include=privateKey")
         #expect(exported.output.contains("PRIVATE KEY"))
@@ -81,30 +80,42 @@ struct DestroyedKeyTests {
         plain.add("the private number", number)
         // As machine words, which is how libraries compute with it.
         plain.add("the private number backwards", number.reversed())
+        var hashes = [hash]
+        // A long row after a short one, a short one after a long one, and a long one as the last that is stored.
+        for algorithm in ["RSA_v1", "EC_v1", "RSA_v1"] {
+            let made = try installation.ctlJSON("key", "generate", Self.merchant, "--algorithm", algorithm)
+            hashes.append(try #require(made["publicKeyHash"] as? String))
+        }
         var seal = MemorySearch()
-        let sealedBytes = try sealed(hash)
-        #expect(sealedBytes.count > 32)
-        seal.add("the sealed key", sealedBytes)
-        // In use: the search can find what it looks for.
+        for hash in hashes {
+            let bytes = try sealed(hash)
+            #expect(bytes.count > 32)
+            seal.add("the sealed key \(hash)", bytes)
+        }
+        // In use: the search can find what it looks for. The export took it from the daemon's unsealed keys.
+        #expect(try installation.uses(hash) == ["200", "200"])
         #expect(try !plain.findings(inMemoryOf: process).isEmpty)
+        #expect(try !seal.findings(inMemoryOf: process).isEmpty)
         #expect(try !seal.findings(inFilesBelow: installation.path("state")).isEmpty)
         #expect(try !seal.findings(inFile: try backup("before")).isEmpty)
         #expect(try plain.findings(inFilesBelow: installation.path("state")).isEmpty)
 
-        let revoked = try installation.ctl("key", "revoke", hash, "--reason", "compromised", "--yes")
-        #expect(revoked.status == 0, "\(revoked.error)")
-        #expect(try installation.ctl("key", "destroy", hash, "--after", after, "--yes").status == 0)
-        func isDestroyed() throws -> Bool {
-            try installation.ctlJSON("key", "show", hash)["state"] as? String == "destroyed"
+        for hash in hashes {
+            let revoked = try installation.ctl("key", "revoke", hash, "--reason", "compromised", "--yes")
+            #expect(revoked.status == 0, "\(revoked.error)")
+            let destroyed = try installation.ctl("key", "destroy", hash, "--after", after, "--yes")
+            #expect(destroyed.status == 0, "\(destroyed.error)")
+        }
+        func areDestroyed() throws -> Bool {
+            try hashes.allSatisfy { try installation.ctlJSON("key", "show", $0)["state"] as? String == "destroyed" }
         }
         // What is due later is done by a look every minute.
-        for _ in 0..<(after == "0s" ? 1 : 140) where try !isDestroyed() { Thread.sleep(forTimeInterval: 0.5) }
-        try #require(try isDestroyed())
+        for _ in 0..<(after == "0s" ? 1 : 140) where try !areDestroyed() { Thread.sleep(forTimeInterval: 0.5) }
+        try #require(try areDestroyed())
         #expect(try installation.uses(hash) == ["410", "410"])
         let fresh = try backup("after")
-        // Sealed bytes stay in a statement of SQLite's until the next key is stored: without the data key they open nothing.
-        #expect(try plain.findings(inMemoryOf: process) == [])
         for search in [plain, seal] {
+            #expect(try search.findings(inMemoryOf: process) == [])
             #expect(try search.findings(inFilesBelow: installation.path("state")) == [])
             #expect(try search.findings(inFile: fresh) == [])
         }

@@ -2,9 +2,6 @@ import Foundation
 import Testing
 
 /// After a rotation nothing of the old keys is left: not in the process, not in its files, not in a fresh backup.
-///
-/// Sealed bytes are looked for in files only: in freed memory of the allocator and of SQLite some stay, and open with nothing
-/// that exists any more.
 @Suite(
     .enabled(if: MemorySearch.isPossible && Installation.hasPython, "needs root and Python's package cryptography"))
 struct ErasedKeysTests {
@@ -59,10 +56,10 @@ struct ErasedKeysTests {
         let backup = installation.path("fresh.backup")
         #expect(try installation.ctl("backup", "create", backup).status == 0)
         for search in [keys, seals] {
+            #expect(try search.findings(inMemoryOf: process) == [])
             #expect(try search.findings(inFilesBelow: state) == [])
             #expect(try search.findings(inFile: backup) == [])
         }
-        #expect(try keys.findings(inMemoryOf: process) == [])
     }
 
     private func bytes(_ hex: String) -> [UInt8] {

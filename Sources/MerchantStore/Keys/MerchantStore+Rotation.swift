@@ -1,5 +1,3 @@
-import CLinux
-import Dispatch
 import FoundationEssentials
 import GRDB
 package import MerchantCore
@@ -79,7 +77,6 @@ extension MerchantStore: KeyRotationStore {
         }
         if hasMoved { try await rewrite() }
         try await eraseRemovedBytes()
-        await forgetPages()
     }
 
     package func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws {
@@ -118,22 +115,6 @@ extension MerchantStore {
                 try db.execute(sql: "VACUUM")
             }
         } catch { throw queue.judged(error) }
-    }
-
-    /// Frees what the connections remember of pages and values, overwritten as it is freed.
-    private func forgetPages() async {
-        await withCheckedContinuation { continuation in
-            // Waits for whatever the connections are at, so it takes a thread that may wait.
-            DispatchQueue.global().async { [pool] in
-                clinux_overwrite_freed(1)
-                pool.writeWithoutTransaction { $0.releaseMemory() }
-                // Not `pool.releaseMemory()`: it waits for each reader and keeps the lock by which a reader is given back.
-                pool.invalidateReadOnlyConnections()
-                clinux_overwrite_freed(0)
-                clinux_return_free_pages()
-                continuation.resume()
-            }
-        }
     }
 }
 

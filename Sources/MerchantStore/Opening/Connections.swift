@@ -1,3 +1,4 @@
+import CSQLite
 import GRDB
 import MerchantCore
 
@@ -18,10 +19,16 @@ enum Connections {
     /// A longer write-ahead log is cut to this length once its content is in the database.
     private static let longestIdleLog = 64 << 20
 
+    /// Freed memory is to be overwritten by the program's `free`, which what SQLite keeps in pools would not pass.
+    ///
+    /// Done once, by whoever opens the process's first connection. Too late, SQLite declines, and works as it would have.
+    static let keepNoPools: Void = { _ = csqlite_use_no_pools() }()
+
     /// One connection that writes and checkpoints, up to ``readers`` that can only read.
     ///
     /// - Parameter trace: is shown the text of each statement, without its values.
     static func open(path: String, trace: (@Sendable (String) -> Void)?) throws -> DatabasePool {
+        keepNoPools
         var configuration = Configuration()
         configuration.label = "merchantkeyd"
         configuration.maximumReaderCount = readers
@@ -52,6 +59,7 @@ enum Connections {
 
     /// One connection, for the claims alone. Nothing in them is secret, so what is removed need not be overwritten.
     static func openClaims(path: String) throws -> DatabaseQueue {
+        keepNoPools
         var configuration = Configuration()
         configuration.label = "merchantkeyd.claims"
         configuration.journalMode = .wal

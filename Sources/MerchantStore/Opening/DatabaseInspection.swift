@@ -34,6 +34,7 @@ package struct DatabaseInspection: Sendable {
 
     /// A connection that only reads.
     static func queue(_ path: String) throws -> DatabaseQueue {
+        Connections.keepNoPools
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)

@@ -6,8 +6,11 @@ extension MerchantStore {
     /// How often, and how long each time, readers are waited for.
     private static let erasureAttempts = 20
     private static let erasurePatience = 250
+    /// Bytes of a row that fit into a page of 4,096 beside its other columns, without another page.
+    private static let cellSpace = 4000
 
-    /// Carries the write-ahead log into the database and cuts it to nothing, so that neither holds what was erased.
+    /// Carries the write-ahead log into the database and cuts it to nothing, so that neither holds what was erased, and gives
+    /// back the memory of every connection.
     ///
     /// Copies made earlier, and blocks that the file system gave up, still hold it. Between attempts other writes go on.
     ///
@@ -15,6 +18,7 @@ extension MerchantStore {
     package func eraseRemovedBytes() async throws {
         do {
             for _ in 0..<Self.erasureAttempts where try await truncateLog() {
+                try await forget()
                 erasureIsDue.store(false, ordering: .sequentiallyConsistent)
                 return
             }
@@ -50,5 +54,30 @@ extension MerchantStore {
                 }
             }
         } catch { throw queue.judged(error) }
+    }
+
+    /// Frees the pages and values that the connections remember; what is freed is overwritten where the program does so.
+    private func forget() async throws {
+        do {
+            // Not `pool.releaseMemory()`: it waits for each reader and keeps the lock by which a reader is given back.
+            pool.invalidateReadOnlyConnections()
+            try await pool.writeWithoutTransaction { db in
+                try Self.overwriteCellSpace(db)
+                db.releaseMemory()
+            }
+        } catch { throw queue.judged(error) }
+    }
+
+    /// A connection builds each row in a space of one page, which it keeps to its end: the longest row that fits takes the
+    /// place of whatever was stored last. Nothing of this is written.
+    private static func overwriteCellSpace(_ db: Database) throws {
+        try db.inTransaction {
+            try db.execute(
+                sql: """
+                    INSERT INTO sealed_private_keys (seal_version, data_key_id, sealed_bytes, erased)
+                    SELECT 1, id, zeroblob(\(cellSpace)), 1 FROM data_keys LIMIT 1
+                    """)
+            return .rollback
+        }
     }
 }
