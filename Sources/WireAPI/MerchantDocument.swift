@@ -9,10 +9,13 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
     package let createdAt: String
     /// Whether a verified backup holds its newest key pair; absent where it has none.
     package let newestKeyBackedUp: Bool?
+    /// Those that wait for a certificate, oldest first, with their CSRs: where key pairs were asked for with the merchant.
+    package let pendingKeyPairs: [KeyDocument]?
 
     package init(
         merchantIdentifier: String, merchantIdentifierHash: String, name: String?, targetActiveKeyPairs: Int,
-        activeKeyPairs: Int, createdAt: String, newestKeyBackedUp: Bool? = nil
+        activeKeyPairs: Int, createdAt: String, newestKeyBackedUp: Bool? = nil,
+        pendingKeyPairs: [KeyDocument]? = nil
     ) {
         self.merchantIdentifier = merchantIdentifier
         self.merchantIdentifierHash = merchantIdentifierHash
@@ -21,5 +24,6 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
         self.activeKeyPairs = activeKeyPairs
         self.createdAt = createdAt
         self.newestKeyBackedUp = newestKeyBackedUp
+        self.pendingKeyPairs = pendingKeyPairs
     }
 }

@@ -107,7 +107,7 @@ import Yams
             certificates: [certificate], csr: "", use: use)
         let merchant = MerchantDocument(
             merchantIdentifier: "", merchantIdentifierHash: "", name: "", targetActiveKeyPairs: 2, activeKeyPairs: 0,
-            createdAt: "", newestKeyBackedUp: true)
+            createdAt: "", newestKeyBackedUp: true, pendingKeyPairs: [key])
         let finding = StatusDocument.Finding(
             severity: "", code: "", detail: "", merchantIdentifier: "", publicKeyHash: "")
         let webhook = StatusDocument.Webhook(

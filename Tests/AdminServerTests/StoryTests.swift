@@ -9,6 +9,27 @@ import AdminServer
 @Suite struct StoryTests {
     static let merchant = "merchant.com.example.shop"
 
+    @Test("adding a merchant with its key pairs answers with their CSRs, the same ones when it is repeated")
+    func addedWithKeyPairs() async throws {
+        try await TestServer.run { server in
+            func add(_ rest: String) async throws -> [[String: any Sendable]]? {
+                let body = #"{"merchantIdentifier": "\#(Self.merchant)", "targetActiveKeyPairs": 3\#(rest)}"#
+                let added = try await server.curl("POST", "/v1/merchants", body)
+                #expect((200...201).contains(added.status), "\(added.text)")
+                return try added.json()["pendingKeyPairs"] as? [[String: any Sendable]]
+            }
+            #expect(try await add("") == nil)
+            let made = try #require(try await add(#", "generateKeyPairs": true"#))
+            #expect(made.count == 3)
+            for key in made {
+                #expect(key["state"] as? String == "pending")
+                #expect((key["csr"] as? String)?.hasPrefix("-----BEGIN CERTIFICATE REQUEST-----\n") == true)
+            }
+            let again = try #require(try await add(#", "generateKeyPairs": true"#))
+            #expect(again.map { $0["publicKeyHash"] as? String } == made.map { $0["publicKeyHash"] as? String })
+        }
+    }
+
     @Test("a merchant's first year: onboard, certify, roll, withdraw, undo, destroy, remove")
     func year() async throws {
         try await TestServer.run { server in

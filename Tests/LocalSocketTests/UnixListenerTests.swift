@@ -3,13 +3,16 @@ import Glibc
 import LocalSocket
 import Testing
 
-@Suite struct UnixListenerTests {
+/// A class, for its end: the directory goes with the test.
+@Suite final class UnixListenerTests {
     let directory: String
 
     init() throws {
         directory = NSTemporaryDirectory() + "unix-listener-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     private func listening<Result>(
         at path: String, mode: UInt32 = 0o600, _ body: (UnixListener) throws -> Result

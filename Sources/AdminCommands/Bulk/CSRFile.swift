@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Glibc
+import MerchantKeyClient
 import Vocabulary
+import WireAPI
 
 /// Where one of many CSRs is written.
 enum CSRFile {
@@ -9,6 +11,19 @@ enum CSRFile {
     /// - Parameter merchant: cut where it would make the name longer than file systems take.
     static func name(of hash: PublicKeyHash, merchant: String, isIdentity: Bool) -> String {
         "\(merchant.prefix(200))-\(hash.hex.prefix(8))\(isIdentity ? "-identity" : "").certSigningRequest"
+    }
+
+    /// The CSR of a key pair that is shown with it, as PEM.
+    ///
+    /// - Returns: where it is, and whether it was not there before.
+    /// - Throws: ``CommandFailure`` where it cannot be written, or is there with another content.
+    static func write(_ key: KeyDocument, to directory: Directory) throws -> (path: String, isNew: Bool) {
+        guard let csr = key.csr, let hash = PublicKeyHash(anySpelling: key.publicKeyHash) else {
+            throw ClientError.protocolViolation("found a pending key pair without its CSR")
+        }
+        let isIdentity = key.purpose == KeyPurpose.identity.rawValue
+        let path = directory.file(name(of: hash, merchant: key.merchantIdentifier, isIdentity: isIdentity))
+        return (path, try write(Data(csr.utf8), to: path, overwrites: false))
     }
 
     /// Whole or not at all. A loss of power may take it: the daemon has it still.

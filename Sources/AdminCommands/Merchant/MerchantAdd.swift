@@ -30,24 +30,18 @@ struct MerchantAdd: AsyncParsableCommand {
                 AddMerchantRequest(
                     merchantIdentifier: id.rawValue, name: name, targetActiveKeyPairs: target,
                     generateKeyPairs: csrDirectory == nil ? nil : true))
-            if let csrDirectory { try await writePending(to: try Directory(making: csrDirectory), admin) }
+            if let csrDirectory {
+                try write(answer.document.pendingKeyPairs ?? [], to: try Directory(making: csrDirectory))
+            }
             try global.printer.show(answer.json) { answer.document.blocks }
         }
     }
 
     /// The same key pair's CSR is the same, so an interrupted run goes on where it ended.
-    private func writePending(to directory: Directory, _ admin: AdminClient) async throws {
-        for key in try await admin.keys(of: id).items where key.state == KeyState.pending.rawValue {
-            guard let hash = PublicKeyHash(anySpelling: key.publicKeyHash) else {
-                throw ClientError.protocolViolation("found a publicKeyHash that is none")
-            }
-            let path = directory.file(
-                CSRFile.name(
-                    of: hash, merchant: key.merchantIdentifier, isIdentity: key.purpose == KeyPurpose.identity.rawValue)
-            )
-            if try CSRFile.write(try await admin.csr(of: hash, as: .pem), to: path, overwrites: false) {
-                global.printer.remark("wrote \(path)")
-            }
+    private func write(_ pending: [KeyDocument], to directory: Directory) throws {
+        for key in pending {
+            let (path, isNew) = try CSRFile.write(key, to: directory)
+            if isNew { global.printer.remark("wrote \(path)") }
         }
     }
 }

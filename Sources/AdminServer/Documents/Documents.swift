@@ -6,13 +6,14 @@ import WireAPI
 // From what the use cases return to what travels: one initializer a document.
 
 extension MerchantDocument {
-    init(_ view: MerchantView) {
+    init(_ view: MerchantView, pendingKeyPairs: [KeyView]? = nil) {
         let merchant = view.merchant
         self.init(
             merchantIdentifier: merchant.identifier.rawValue,
             merchantIdentifierHash: MerchantIdentifierHash(of: merchant.identifier).hex, name: merchant.name,
             targetActiveKeyPairs: merchant.targetActiveKeyPairs, activeKeyPairs: view.activeKeyPairs,
-            createdAt: merchant.createdAt.rfc3339, newestKeyBackedUp: view.isNewestKeyPairBackedUp)
+            createdAt: merchant.createdAt.rfc3339, newestKeyBackedUp: view.isNewestKeyPairBackedUp,
+            pendingKeyPairs: pendingKeyPairs?.map(KeyDocument.init))
     }
 }
 

@@ -15,7 +15,7 @@ extension AdminHandlers {
             ? try await operations.merchants(after: cursor, limit: limit + 1)
             : try await granted(call.grants, after: cursor, limit: limit + 1)
         return try Answer(
-            Page(found, limit: limit, document: MerchantDocument.init) { $0.merchant.identifier.rawValue })
+            Page(found, limit: limit, document: { MerchantDocument($0) }) { $0.merchant.identifier.rawValue })
     }
 
     private func granted(
@@ -42,10 +42,13 @@ extension AdminHandlers {
         let view = try await operations.addMerchant(
             identifier, name: body.name, targetActiveKeyPairs: body.targetActiveKeyPairs,
             for: call.creatingRequest(Paths.merchants))
+        var pending: [KeyView]?
         if body.generateKeyPairs == true {
             try await operations.prepareKeyPairs(of: identifier, algorithm: .ecV1, for: call.request)
+            pending = try await operations.pendingKeyPairs(of: identifier)
         }
-        return try Answer(created: MerchantDocument(view), at: Paths.merchant(identifier)).about(merchant: identifier)
+        return try Answer(created: MerchantDocument(view, pendingKeyPairs: pending), at: Paths.merchant(identifier))
+            .about(merchant: identifier)
     }
 
     func merchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> Answer {

@@ -96,6 +96,15 @@ extension MerchantOperations {
         }
     }
 
+    /// Those of the merchant that wait for a certificate, oldest first, with their CSRs.
+    package func pendingKeyPairs(of identifier: MerchantIdentifier) async throws -> [KeyView] {
+        let now = clock.now
+        return try await repository.read { reading in
+            try reading.keyPairs(of: identifier).filter { $0.state == .pending }
+                .map { try reading.view($0, at: now, withCSR: true) }
+        }
+    }
+
     package func keyPair(_ hash: PublicKeyHash) async throws -> KeyView {
         let now = clock.now
         return try await repository.read { try $0.view(try $0.existingKeyPair(hash), at: now, withCSR: true) }
