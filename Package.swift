@@ -58,6 +58,7 @@ let base: [Target] = [
     room("StrictJSON"),
     room("Secrets"),
     room("LocalSocket", [.nioCore]),
+    room("NameResolution", [.nioPosix]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     // Nothing imports it: a program that names it has its `free`.
     .target(name: "CWipingAllocator"),
@@ -111,15 +112,18 @@ let edges: [Target] = [
     room(
         "EventDelivery",
         [
-            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", .crypto, .asyncHTTPClient, .nioCore,
-            .nioHTTP1, .nioSSL, .nioPosix, .logging, .serviceLifecycle,
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "NameResolution", .crypto,
+            .asyncHTTPClient, .nioCore, .nioHTTP1, .nioSSL, .nioPosix, .logging, .serviceLifecycle,
         ]),
     room(
         "MerchantKeyClient",
         ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
     room(
         "AppleGateway",
-        ["MerchantCore", "Vocabulary", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging]),
+        [
+            "MerchantCore", "Vocabulary", "NameResolution", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioPosix,
+            .nioSSL, .logging,
+        ]),
 ]
 
 let composition: [Target] = [
@@ -179,6 +183,7 @@ let testTargets: [Target] = [
         name: "MerchantTestSupport", dependencies: ["MerchantCore", "Vocabulary", "Secrets"],
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket"]),
+    tests("NameResolutionTests", ["NameResolution"]),
     tests(
         "MerchantOperationsTests",
         ["MerchantOperations", "MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary"]),

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOSSL
+import NameResolution
 import Vocabulary
 
 /// The way to a webhook: connections to one address that was judged. The name is not resolved again behind it, so that
@@ -30,6 +31,7 @@ struct Route: Sendable {
 /// Keeps the present route to a webhook, and looks its name up again from time to time and after each failure.
 actor Routes {
     static let memory = Duration.seconds(60)
+    private static let resolverPatience = Duration.seconds(5)
 
     private let webhook: Webhook
     private let limits: EventDelivery.Limits
@@ -47,7 +49,7 @@ actor Routes {
         if let route, route.resolved + Self.memory > .now { return route }
         let found: [NetworkAddress] =
             if let literal = webhook.address.literal { [literal] } else {
-                try await Resolver.addresses(of: webhook.address.host)
+                try await addresses()
             }
         let allowed = found.filter { webhook.allowsInternalAddresses || !$0.isInternal }
         guard !allowed.isEmpty else {
@@ -65,6 +67,17 @@ actor Routes {
         retire(route)
         route = next
         return next
+    }
+
+    private func addresses() async throws -> [NetworkAddress] {
+        do {
+            return try await NameResolution.addresses(of: webhook.address.host, within: Self.resolverPatience)
+                .compactMap(NetworkAddress.init(bytes:))
+        } catch NameResolutionError.notResolved(let why) {
+            throw DeliveryFault("the host's name cannot be resolved: \(why)")
+        } catch NameResolutionError.tookTooLong {
+            throw DeliveryFault("the host's name was not resolved in time")
+        }
     }
 
     /// The route failed: the next attempt looks the name up again.

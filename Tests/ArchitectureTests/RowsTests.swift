@@ -6,7 +6,7 @@ import Testing
     static let rows: [Set<String>] = [
         [
             "Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "CSQLite", "LocalSocket",
-            "CWipingAllocator",
+            "CWipingAllocator", "NameResolution",
         ],
         ["MerchantCore", "PaymentToken", "WireAPI"],
         ["MerchantOperations"],

@@ -59,14 +59,9 @@ final class BulkReport {
     func sync() { fsync(descriptor) }
 
     private func write(_ bytes: Data) throws(CommandFailure) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if errno != EINTR {
-                throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
-            }
+        let code = bytes.write(to: descriptor)
+        guard code == 0 else {
+            throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(code)))")
         }
     }
 

@@ -39,23 +39,18 @@ enum CSRFile {
         }
         let draft = "\(path).\(getpid()).new"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw failure(path) }
-        var rest = bytes
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard written > 0 || errno == EINTR else { break }
-            rest = rest.dropFirst(max(0, written))
-        }
-        let isClosed = close(descriptor) == 0
-        guard rest.isEmpty, isClosed, rename(draft, path) == 0 else {
-            let failure = failure(path)
+        guard descriptor >= 0 else { throw failure(path, errno) }
+        var code = bytes.write(to: descriptor)
+        if close(descriptor) != 0, code == 0 { code = errno }
+        if code == 0, rename(draft, path) != 0 { code = errno }
+        guard code == 0 else {
             unlink(draft)
-            throw failure
+            throw failure(path, code)
         }
         return true
     }
 
-    private static func failure(_ path: String) -> CommandFailure {
-        CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(errno)))")
+    private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
+        CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(code)))")
     }
 }

@@ -46,15 +46,8 @@ package struct OutputFile: Sendable {
     private static func fill(_ descriptor: Int32, _ bytes: Data) -> Int32 {
         // Whatever the umask: a CSR or certificate is public.
         guard fchmod(descriptor, 0o644) == 0 else { return errno }
-        var rest = bytes
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written >= 0 {
-                rest = rest.dropFirst(written)
-            } else if errno != EINTR {
-                return errno
-            }
-        }
+        let code = bytes.write(to: descriptor)
+        guard code == 0 else { return code }
         return fsync(descriptor) == 0 ? 0 : errno
     }
 

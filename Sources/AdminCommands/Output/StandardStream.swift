@@ -16,15 +16,7 @@ package struct StandardStream: Sendable {
 
     /// Writes every byte, or ends as a program does whose reader has gone.
     func write(_ bytes: Data) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if errno != EINTR {
-                // Nobody can be told any more, and half a result must not pass for one.
-                exit(ExitStatus.refused.rawValue)
-            }
-        }
+        // Nobody can be told any more, and half a result must not pass for one.
+        if bytes.write(to: descriptor) != 0 { exit(ExitStatus.refused.rawValue) }
     }
 }

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import FoundationNetworking
 package import MerchantCore
+import NameResolution
 package import Vocabulary
 
 /// Does what Apple does before it accepts a domain, and says what Apple would not.
@@ -64,8 +65,8 @@ package struct DomainCheck: DomainChecker {
         let found: [NetworkAddress]
         do {
             found = try await addresses(of: domain, named, until: deadline)
-        } catch let error as NameResolutionError {
-            return (nil, .nameNotResolved(error.why))
+        } catch NameResolutionError.notResolved(let why) {
+            return (nil, .nameNotResolved(why))
         } catch {
             return (nil, timedOut)
         }
@@ -148,24 +149,8 @@ package struct DomainCheck: DomainChecker {
         of domain: DomainName, _ named: Address?, until deadline: ContinuousClock.Instant
     ) async throws -> [NetworkAddress] {
         if let named { return NetworkAddress(named.host).map { [$0] } ?? [] }
-        // The system's resolver cannot be interrupted: it is left behind where it takes too long.
-        let (answers, continuation) = AsyncThrowingStream.makeStream(of: [NetworkAddress].self)
-        let lookup = Task {
-            do {
-                continuation.yield(try await NameResolution.resolve(domain.rawValue))
-                continuation.finish()
-            } catch { continuation.finish(throwing: error) }
-        }
-        let timer = Task {
-            try await Task.sleep(until: deadline, clock: .continuous)
-            continuation.finish(throwing: CancellationError())
-        }
-        defer {
-            timer.cancel()
-            lookup.cancel()
-        }
-        for try await found in answers { return found }
-        throw CancellationError()
+        return try await NameResolution.addresses(of: domain.rawValue, within: deadline - .now)
+            .compactMap(NetworkAddress.init(bytes:))
     }
 }
 
