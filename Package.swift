@@ -204,6 +204,7 @@ let testTargets: [Target] = [
     tests(
         "MerchantStoreTests",
         ["MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    tests("DaemonKitTests", ["DaemonKit", .yams]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
         "AppleGatewayTests",

@@ -74,7 +74,7 @@ struct SettingsFile {
 }
 
 /// The names of all settings.
-enum SettingNames {
+package enum SettingNames {
     static let texts =
         [
             "environment", "state-directory", "sockets.admin.path", "sockets.admin.mode",
@@ -93,6 +93,10 @@ enum SettingNames {
             ["name", "url", "secret-file", "allow-internal-addresses"], ["kinds", "trust-roots"]
         ),
     ]
+
+    /// Every one, a field of a list of mappings as if the list had one entry: `callers.uid`.
+    package static let all = Set(
+        texts + lists + tables.flatMap { name, fields in (fields.texts + fields.lists).map { "\(name).\($0)" } })
 
     static func isKnown(_ name: String) -> Bool {
         texts.contains(name) || lists.contains(name)
