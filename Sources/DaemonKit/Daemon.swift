@@ -84,23 +84,24 @@ package enum Daemon {
                 // Ended last to first: what the servers' last requests left is stored after them.
                 services: [
                     .init(service: observedUse), .init(service: refusals), .init(service: sweep),
-                    .init(service: schedule), .init(service: settler), .init(service: rotation),
+                    .init(service: schedule), .init(service: settler), .init(service: OnWaitingThreads(rotation)),
                     .init(service: eventSweep), .init(service: eventDelivery),
                     .init(
-                        service: HeadShipping(
-                            settings: settings.auditHead, store: store, clock: clock, conditions: conditions,
-                            logger: logger)),
+                        service: OnWaitingThreads(
+                            HeadShipping(
+                                settings: settings.auditHead, store: store, clock: clock, conditions: conditions,
+                                logger: logger))),
                     .init(
                         service: HeadEvents(
                             every: settings.auditHead.eventEvery, operations: operations, logger: logger)),
                     .init(
-                        service: StoreWatch(store: store, conditions: conditions, logger: logger) {
-                            await start.makeUp()
-                        }),
+                        service: OnWaitingThreads(
+                            StoreWatch(store: store, conditions: conditions, logger: logger) { await start.makeUp() })),
                     .init(
-                        service: BackupSchedule(
-                            settings: settings.backup, operations: operations, caller: ourselves, clock: clock,
-                            startedAt: startedAt, conditions: conditions, logger: logger)),
+                        service: OnWaitingThreads(
+                            BackupSchedule(
+                                settings: settings.backup, operations: operations, caller: ourselves, clock: clock,
+                                startedAt: startedAt, conditions: conditions, logger: logger))),
                     .init(service: decryptorServer), .init(service: adminServer),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger

@@ -90,7 +90,7 @@ private struct Watched: Service {
     let limit: ShutdownLimit
 
     func run() async throws {
-        limit.begins(place, "\(type(of: service))")
+        limit.begins(place, (service as? any CustomStringConvertible).map { "\($0)" } ?? "\(type(of: service))")
         defer { limit.ends(place) }
         try await service.run()
     }

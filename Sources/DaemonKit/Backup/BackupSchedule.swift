@@ -37,7 +37,9 @@ struct BackupSchedule: Service {
         let retry = min(settings.every, .seconds(Self.secondsUntilRetry))
         var last: Timestamp?
         do {
+            // One of a time to come is of a clock that was wrong: it must not keep the next from being made.
             last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
+                .flatMap { $0 > clock.now ? nil : $0 }
             if let last, last.adding(settings.every) > clock.now {
                 return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
             }
@@ -61,8 +63,8 @@ struct BackupSchedule: Service {
     }
 
     private func make(_ settings: Settings.BackupSettings) async throws {
-        let name = clock.now.rfc3339.filter { $0 != "-" && $0 != ":" }
-        let path = "\(settings.directory)/\(Self.prefix)\(name)\(Self.suffix)"
+        let name = Self.prefix + clock.now.rfc3339.filter { $0 != "-" && $0 != ":" } + Self.suffix
+        let path = "\(settings.directory)/\(name)"
         let request = Request(caller: caller, requestId: "schedule")
         _ = try await operations.createBackup(at: path, for: request)
         let drill = try await operations.tryOutBackup(path, for: request)
@@ -70,7 +72,7 @@ struct BackupSchedule: Service {
             throw MerchantError(.backupFailed, "\(path) is not good: \(drill.findings[0])")
         }
         logger.info("backup made and tried out", metadata: ["file": "\(path)", "seconds": "\(drill.seconds)"])
-        removeOldest(settings)
+        removeOldest(settings, than: name)
     }
 
     /// Twice the interval without a good backup is a warning, four times is critical.
@@ -88,10 +90,18 @@ struct BackupSchedule: Service {
         } catch { logger.error("an event could not be stored", metadata: ["error": "\(error)"]) }
     }
 
-    /// Only files that bear our names; by name they are in order of time.
-    private func removeOldest(_ settings: Settings.BackupSettings) {
+    /// Only files that bear our names; by name they are in order of time. Those of a time to come, made when the clock was
+    /// wrong or put there, count for nothing and stay.
+    ///
+    /// - Parameter newest: the one that was just made, which is always kept.
+    private func removeOldest(_ settings: Settings.BackupSettings, than newest: String) {
         let ours = DirectoryListing.names(in: settings.directory)
             .filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) }.sorted()
-        for name in ours.dropLast(settings.keep) { unlink("\(settings.directory)/\(name)") }
+        let later = ours.filter { $0 > newest }
+        if !later.isEmpty {
+            logger.warning(
+                "backups of a time to come are not counted and not removed", metadata: ["files": "\(later.prefix(5))"])
+        }
+        for name in ours.filter({ $0 <= newest }).dropLast(settings.keep) { unlink("\(settings.directory)/\(name)") }
     }
 }

@@ -28,11 +28,12 @@ final class BackupWorkshop: BackupKeeper {
         }
     }
 
+    /// A backup may lie on a disk that hangs.
     private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
             throw MerchantError(.overloaded, "another backup is being made or tried out: try again when it is done")
         }
         defer { isBusy.store(false, ordering: .releasing) }
-        return try await work()
+        return try await WaitingThreads.run(work)
     }
 }

@@ -96,6 +96,13 @@ extension MasterKeyRotation {
         guard isStarting.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
         else { throw MerchantError(.overloaded, "a rotation is just beginning: ask for its status", retryAfter: 1) }
         defer { isStarting.store(false, ordering: .releasing) }
+        // A command may take minutes to print the key.
+        return try await WaitingThreads.run { try await begin(dataKeyOnly, dryRun, by: caller, requestId) }
+    }
+
+    private func begin(
+        _ dataKeyOnly: Bool, _ dryRun: Bool, by caller: Caller, _ requestId: String
+    ) async throws -> KeyRotationPlan {
         if let last = try await store.lastRotation(), last.state != .finished {
             ringer.yield()
             return KeyRotationPlan(
