@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeyCustody
 import MerchantCore
 import Testing
@@ -22,55 +23,98 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
     }
 
+    private func identifier(_ name: String) throws -> MasterKeyIdentifier {
+        try MasterKey.load(from: "\(scratch.path)/\(name)").identifier
+    }
+
     @Test func `the fresh key is there beside the old one, and then takes its name`() throws {
         let file = MasterKeyFile(path)
-        let fresh = try file.makeNext().identifier
+        let old = try identifier("master.key")
+        let fresh = try file.makeNext(beside: old).identifier
         #expect(try names() == ["master.key", "master.key.next"])
         #expect(try scratch.read("master.key") == [UInt8](repeating: 1, count: 32))
-        try file.exchange()
+        try file.exchange(to: fresh, from: [old])
         #expect(try names() == ["master.key"])
-        #expect(try MasterKey.load(from: path).identifier == fresh)
+        #expect(try identifier("master.key") == fresh)
     }
 
     @Test func `cut short before the old key lost its name, the exchange goes on`() throws {
         let file = MasterKeyFile(path)
-        let fresh = try file.makeNext().identifier
-        #expect(link(path, "\(path).old") == 0)
-        try file.exchange()
+        let old = try identifier("master.key")
+        let fresh = try file.makeNext(beside: old).identifier
+        #expect(link(path, "\(path).retired") == 0)
+        try file.exchange(to: fresh, from: [old])
         #expect(try names() == ["master.key"])
-        #expect(try MasterKey.load(from: path).identifier == fresh)
+        #expect(try identifier("master.key") == fresh)
     }
 
-    @Test func `cut short after the old key lost its name, it is overwritten and gone`() throws {
+    @Test(arguments: [mode_t(0o600), 0o400])
+    func `cut short after the old key lost its name, it is overwritten and gone`(mode: mode_t) throws {
         let kept = try scratch.file("another-name", [UInt8](repeating: 9, count: 32))
-        #expect(link(kept, "\(path).old") == 0)
-        try MasterKeyFile(path).exchange()
+        #expect(link(kept, "\(path).retired") == 0)
+        #expect(chmod(kept, mode) == 0)
+        try MasterKeyFile(path).exchange(to: try identifier("master.key"), from: [])
         #expect(try names() == ["another-name", "master.key"])
         #expect(try scratch.read("another-name") == [UInt8](repeating: 0, count: 32))
         #expect(try scratch.read("master.key") == [UInt8](repeating: 1, count: 32))
     }
 
     @Test func `a second name of the key in use is removed, and the key stays`() throws {
-        #expect(link(path, "\(path).old") == 0)
-        try MasterKeyFile(path).exchange()
+        #expect(link(path, "\(path).retired") == 0)
+        try MasterKeyFile(path).exchange(to: try identifier("master.key"), from: [])
         #expect(try names() == ["master.key"])
         #expect(try scratch.read("master.key") == [UInt8](repeating: 1, count: 32))
     }
 
     @Test func `a leftover of a rotation that never began is replaced`() throws {
         let file = MasterKeyFile(path)
-        let first = try file.makeNext().identifier
-        #expect(try file.makeNext().identifier != first)
+        let old = try identifier("master.key")
+        let first = try file.makeNext(beside: old).identifier
+        #expect(try file.makeNext(beside: old).identifier != first)
         #expect(try names() == ["master.key", "master.key.next"])
+    }
+
+    @Test func `a leftover never takes the place of the key that is needed`() throws {
+        let file = MasterKeyFile(path)
+        let needed = try identifier("master.key")
+        _ = try file.makeNext(beside: needed)
+        try file.exchange(to: needed, from: [])
+        #expect(try identifier("master.key") == needed)
+    }
+
+    @Test func `the one that is needed is never drawn anew, wherever it lies`() throws {
+        let file = MasterKeyFile(path)
+        let fresh = try file.makeNext(beside: try identifier("master.key")).identifier
+        #expect(throws: MerchantError.self) { _ = try file.makeNext(beside: fresh) }
+        #expect(try identifier("master.key.next") == fresh)
+    }
+
+    @Test func `a key that the database never needed is not overwritten`() throws {
+        let file = MasterKeyFile(path)
+        let old = try identifier("master.key")
+        let fresh = try file.makeNext(beside: old).identifier
+        let foreign = try scratch.file("master.key", [UInt8](repeating: 5, count: 32))
+        #expect(chmod(foreign, 0o600) == 0)
+        #expect(throws: MerchantError.self) { try file.exchange(to: fresh, from: [old]) }
+        #expect(try scratch.read("master.key") == [UInt8](repeating: 5, count: 32))
+        #expect(try identifier("master.key.next") == fresh)
+    }
+
+    @Test func `nothing is overwritten while the key that is needed is elsewhere`() throws {
+        _ = try scratch.file("master.key.retired", [UInt8](repeating: 9, count: 32))
+        let absent = MasterKeyIdentifier(bytes: [UInt8](repeating: 3, count: MasterKeyIdentifier.length))
+        #expect(throws: MerchantError.self) { try MasterKeyFile(path).exchange(to: absent, from: []) }
+        #expect(try scratch.read("master.key.retired") == [UInt8](repeating: 9, count: 32))
     }
 
     @Test func `a link to the key stays a link`() throws {
         let name = "\(scratch.path)/link"
         #expect(symlink(path, name) == 0)
         let file = MasterKeyFile(name)
-        let fresh = try file.makeNext().identifier
-        try file.exchange()
-        #expect(try MasterKey.load(from: name).identifier == fresh)
+        let old = try identifier("master.key")
+        let fresh = try file.makeNext(beside: old).identifier
+        try file.exchange(to: fresh, from: [old])
+        #expect(try identifier("link") == fresh)
         #expect(try names() == ["link", "master.key"])
     }
 }

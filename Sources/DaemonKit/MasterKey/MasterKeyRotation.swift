@@ -18,15 +18,15 @@ import Vocabulary
 /// | none; d under A | A, next = B | B was never used: the next rotation overwrites it |
 /// | sealing; d under A, e under B | A, next = B | opens d by A and e by next, goes on where keys are still under d |
 /// | erasing; e under B | A, next = B | opens e by next; erases traces, exchanges the files |
-/// | erasing; e under B | A, old = A, next = B | the same |
-/// | erasing; e under B | B, old = A | opens e by master.key; erases traces, overwrites old |
+/// | erasing; e under B | A, retired = A, next = B | the same |
+/// | erasing; e under B | B, retired = A | opens e by master.key; erases traces, overwrites retired |
 /// | erasing; e under B | B | erases traces, ends |
 /// | finished; e under B | B | nothing is under way |
 ///
 /// What holds in every line: each key that the database needs is durable in a file that the start looks at, because B is durable
 /// before e is stored, A goes only after d is zeros, and d becomes zeros only in a transaction that sees nothing sealed under it.
 /// With `--data-key-only`, and where the operator supplied the fresh key (a credential, a command, `master-key.previous`), the
-/// files stay as they are and the lines are the same.
+/// files stay as they are and the lines are the same: whether the daemon made B is stored with e.
 final class MasterKeyRotation: MasterKeyKeeper, Service {
     /// How many private keys are sealed anew in one transaction: others' changes wait a few milliseconds for it.
     private static let batch = 256
@@ -122,16 +122,22 @@ extension MasterKeyRotation {
                 "there were \(rows.count) data keys, and there can be \(DataKeySeal.identifiers.count) at most")
         }
         let masterKey: MasterKey
-        if choice.isFresh { masterKey = try fresh() } else { masterKey = try settings.current.load() }
+        if choice.isFresh { masterKey = try fresh(rows) } else { masterKey = try settings.current.load() }
+        let made = choice.isFresh ? masterKey.identifier : nil
         let dataKey = DataKeySeal.make(identifier: identifier, under: masterKey, at: clock.now)
         let audit = AuditEntry(
             .masterKeyRotationStarted, by: caller, at: dataKey.createdAt, before: Self.words(rows.last),
             after: Self.words(dataKey), requestId: requestId)
-        _ = try await store.beginRotation(to: dataKey, replacesMasterKey: choice.replacesMasterKey, recording: audit)
+        _ = try await store.beginRotation(
+            to: dataKey, replacesMasterKey: choice.replacesMasterKey, madeMasterKey: made, recording: audit)
         try keyring.take(dataKey, with: masterKey)
         logger.notice("the rotation begins", metadata: ["to": "\(Self.words(dataKey) ?? "")"])
         ringer.yield()
         return plan
+    }
+
+    private func masterKey(of dataKey: Int, in rows: [SealedDataKey]) -> MasterKeyIdentifier? {
+        rows.last { $0.identifier == dataKey }?.masterKey
     }
 
     private struct Choice {
@@ -142,7 +148,7 @@ extension MasterKeyRotation {
     }
 
     private func choice(dataKeyOnly: Bool, _ rows: [SealedDataKey]) throws -> Choice {
-        let inUse = rows.last { $0.identifier == keyring.newest }?.masterKey
+        let inUse = masterKey(of: keyring.newest, in: rows)
         let found = try settings.current.load().identifier
         // A source that says something else each time would seal everything for good.
         guard try settings.current.file != nil || settings.current.load().identifier == found else {
@@ -178,14 +184,14 @@ extension MasterKeyRotation {
             ])
     }
 
-    private func fresh() throws(MerchantError) -> MasterKey {
-        guard let file = settings.current.file else {
+    private func fresh(_ rows: [SealedDataKey]) throws(MerchantError) -> MasterKey {
+        guard let file = settings.current.file, let inUse = masterKey(of: keyring.newest, in: rows) else {
             throw MerchantError(.internalError, "only a file's master key is made here")
         }
-        do throws(MerchantError) { return try file.makeNext() } catch {
+        do throws(MerchantError) { return try file.makeNext(beside: inUse) } catch {
             throw MerchantError(
                 .masterKeyConflict,
-                "\(error.detail): let the daemon's user write into the directory; or put a new key into the file yourself, name the old one in master-key.previous, restart, and rotate then"
+                "\(error.detail): let the daemon's user write into the directory and see that there is room; or put a new key into the file yourself, name the old one in master-key.previous, restart, and rotate then"
             )
         }
     }
@@ -258,9 +264,15 @@ extension MasterKeyRotation {
     private func erase(_ rotation: KeyRotation) async throws {
         keyring.forgetAllButNewest()
         try await store.eraseTraces(of: rotation)
-        if rotation.replacesMasterKey { try settings.current.file?.exchange() }
+        let rows = try store.dataKeys()
+        let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
+        // A key that the operator supplied is the operator's, and so is the old one: the files stay as they are.
+        if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKey,
+            try await store.madeMasterKey() == needed || file.hasNext(needed)
+        {
+            try file.exchange(to: needed, from: Set(rows.map(\.masterKey)))
+        }
         let now = clock.now
-        let dataKey = try store.dataKeys().last { $0.identifier == rotation.dataKeyIdentifier }
         try await store.finish(
             rotation, at: now,
             recording: AuditEntry(

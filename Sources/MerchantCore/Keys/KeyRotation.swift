@@ -66,10 +66,14 @@ package protocol KeyRotationStore: DataKeyRepository {
     func lastRotation() async throws -> KeyRotation?
     /// Stores the fresh data key, and that everything is to be sealed under it.
     ///
-    /// - Throws: `keyStateConflict` where a rotation is under way.
+    /// - Parameter madeMasterKey: the fresh master key, where the daemon made it: nobody's else is ever exchanged or erased.
+    /// - Throws: `masterKeyConflict` where a rotation is under way.
     func beginRotation(
-        to dataKey: SealedDataKey, replacesMasterKey: Bool, recording audit: AuditEntry
+        to dataKey: SealedDataKey, replacesMasterKey: Bool, madeMasterKey: MasterKeyIdentifier?,
+        recording audit: AuditEntry
     ) async throws -> KeyRotation
+    /// The fresh master key of the last rotation, where the daemon made it.
+    func madeMasterKey() async throws -> MasterKeyIdentifier?
     /// Seals under other data keys, by row, those after `row`.
     func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal]
     /// Puts each new seal in the place of the old one, where that is still there, byte over byte.

@@ -9,7 +9,8 @@ extension MerchantStore: KeyRotationStore {
     }
 
     package func beginRotation(
-        to dataKey: SealedDataKey, replacesMasterKey: Bool, recording audit: AuditEntry
+        to dataKey: SealedDataKey, replacesMasterKey: Bool, madeMasterKey: MasterKeyIdentifier?,
+        recording audit: AuditEntry
     ) async throws -> KeyRotation {
         try await change { transaction in
             if let last = try transaction.lastRotation(), last.state != .finished {
@@ -23,12 +24,20 @@ extension MerchantStore: KeyRotationStore {
                 INSERT INTO key_rotations (state, data_key_id, replaces_master_key, total, started_at)
                 VALUES ('sealing', ?, ?, ?, ?)
                 """, [dataKey.identifier, replacesMasterKey, total, dataKey.createdAt.millisecondsSince1970])
+            try transaction.setDaemonFact(Self.madeMasterKeyFact, madeMasterKey?.description ?? "")
             try transaction.append(audit)
             return KeyRotation(
                 identifier: Int(transaction.db.lastInsertedRowID), state: .sealing,
                 dataKeyIdentifier: dataKey.identifier, replacesMasterKey: replacesMasterKey, total: total, done: 0,
                 startedAt: dataKey.createdAt, finishedAt: nil)
         }
+    }
+
+    private static let madeMasterKeyFact = "madeMasterKey"
+
+    package func madeMasterKey() async throws -> MasterKeyIdentifier? {
+        let text = try await read { try $0.daemonFact(Self.madeMasterKeyFact) }
+        return text.flatMap { Hex.decode($0) }.flatMap { $0.isEmpty ? nil : MasterKeyIdentifier(bytes: $0) }
     }
 
     package func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal] {
