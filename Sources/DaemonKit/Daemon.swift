@@ -32,13 +32,39 @@ package enum Daemon {
             throw SettingsError(
                 "a restore into \(settings.stateDirectory) was cut short: run 'merchantkeyctl backup restore' again")
         }
+        Restore.removeLeftovers(settings)
         let clock = SystemClock()
-        let startedAt = clock.now
         let missingLog = DatabaseHistory.missingLog(settings, wasLeftOpen: lock.wasLeftOpen)
         if let missingLog, !acceptsOlder { throw SettingsError(missingLog + DatabaseHistory.howToAccept) }
 
         let hadDatabase = access(settings.databasePath, F_OK) == 0
-        let (store, keyring, custody) = try openKeys(settings, clock: clock, logger: logger)
+        do {
+            try prepareMasterKey(settings, logger: logger)
+            let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
+            do {
+                try await serve(
+                    settings, store, hadDatabase: hadDatabase, missingLog: missingLog, acceptsOlder: acceptsOlder,
+                    clock: clock, lock: lock, logger: logger)
+            } catch {
+                try? store.close()
+                throw error
+            }
+        } catch {
+            // Whoever closes a database last takes its log away, content and all: the next start is not to miss it.
+            if access(settings.databasePath + "-wal", F_OK) != 0 { lock.markClosed() }
+            throw error
+        }
+        logger.info("merchantkeyd ended")
+        _ = consume lock
+    }
+
+    private static func serve(
+        _ settings: Settings, _ store: MerchantStore, hadDatabase: Bool, missingLog: String?, acceptsOlder: Bool,
+        clock: SystemClock, lock: borrowing InstanceLock, logger: Logger
+    ) async throws {
+        let startedAt = clock.now
+        let (keyring, custody) = try openKeys(settings, store, clock: clock, logger: logger)
+        await store.removeBackupDraft()
         let claims = ClaimsFile(
             path: settings.claimsPath, isExpected: hadDatabase, clock: clock, logger: logger)
         let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
@@ -120,8 +146,6 @@ package enum Daemon {
         try claims.close()
         lock.markClosed()
         try store.close()
-        logger.info("merchantkeyd ended")
-        _ = consume lock
     }
 
     /// Reads the files that the settings name, but for keys.
@@ -140,11 +164,9 @@ package enum Daemon {
     }
 
     private static func openKeys(
-        _ settings: Settings, clock: some WallClock, logger: Logger
-    ) throws -> (MerchantStore, Keyring, KeyCustody) {
-        try prepareMasterKey(settings, logger: logger)
+        _ settings: Settings, _ store: MerchantStore, clock: some WallClock, logger: Logger
+    ) throws -> (Keyring, KeyCustody) {
         let issuers = try certificateIssuers(settings)
-        let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
         let keyring = try MasterKeys(settings.masterKey).keyring(opening: store, at: clock.now)
         if !keyring.isLocked {
             logger.warning(
@@ -163,7 +185,7 @@ package enum Daemon {
                     sealedPrivateKey: sealed ?? SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: []))
             }
         }
-        return (store, keyring, custody)
+        return (keyring, custody)
     }
 
     /// Made only where there is no database yet: a database without its master key would be sealed for good by a new one.

@@ -76,6 +76,8 @@ package protocol BackupKeeper: Sendable {
     func createBackup(at path: String) async throws -> BackupManifest
     /// Restores the file elsewhere, opens everything in the copy, and removes the copy. Never changes the file.
     func tryOut(_ path: String) async throws -> BackupDrill
+    /// Removes a file that was just created, which nobody was told of.
+    func discard(_ path: String) async
 }
 
 /// Proves that a stored private key can be used.

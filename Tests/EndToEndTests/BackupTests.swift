@@ -179,4 +179,76 @@ import Vocabulary
             return Set(severities) == ["warning", "critical"] && severities.count == 2
         }
     }
+
+    private func schedule(keep: Int) throws -> (directory: String, config: String) {
+        let directory = installation.path("backups")
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        return (
+            directory,
+            try installation.write("backup:\n  directory: \(directory)\n  every: 1s\n  keep: \(keep)\n", "b.yaml")
+        )
+    }
+
+    private func scheduled(_ directory: String) throws -> Set<String> {
+        Set(
+            try FileManager.default.contentsOfDirectory(atPath: directory).filter {
+                $0.hasPrefix("merchantkeyd-") && $0.hasSuffix(".backup")
+            })
+    }
+
+    @Test func `a backup just made stays, and one of a time to come neither counts nor goes`() throws {
+        let (directory, config) = try schedule(keep: 1)
+        let later = "merchantkeyd-20990101T000000Z.backup"
+        _ = try installation.write("", "backups/\(later)")
+        try installation.start(config: config)
+        var seen: Set<String> = []
+        try installation.eventually("three backups") {
+            let names = try scheduled(directory)
+            #expect(names.contains(later))
+            seen.formUnion(names)
+            return seen.count >= 4
+        }
+        installation.stop()
+        #expect(try scheduled(directory).subtracting([later]).count >= 1)
+    }
+
+    @Test func `backups that are not good neither pile up nor push out good ones`() throws {
+        let (directory, config) = try schedule(keep: 2)
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.two").status == 0)
+        for _ in 0..<2 { #expect(try installation.ctl("key", "generate", "merchant.com.example.two").status == 0) }
+        try installation.eventually("two good ones") { try scheduled(directory).count == 2 }
+        installation.stop()
+        let good = try scheduled(directory)
+        _ = try installation.sql(
+            """
+            UPDATE sealed_private_keys SET sealed_bytes =
+                (SELECT sealed_bytes FROM sealed_private_keys ORDER BY id DESC LIMIT 1)
+                WHERE id = (SELECT min(id) FROM sealed_private_keys)
+            """)
+        try installation.start(config: config)
+        var versions: Set<Date> = []
+        try installation.eventually("three that are not good") {
+            let path = "\(directory)/not-good.backup"
+            if let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date {
+                versions.insert(changed)
+            }
+            return versions.count >= 3
+        }
+        #expect(try installation.check().line.contains("backup"))
+        installation.stop()
+        #expect(try scheduled(directory) == good)
+    }
+
+    @Test func `what a killed backup or restore left is removed at the next start`() throws {
+        try installation.start()
+        installation.stop()
+        let draft = try installation.write("half", "b.backup.17-4711.new")
+        let restoring = try installation.write("half", "state/merchantkeyd.sqlite.restoring")
+        _ = try installation.sql("INSERT OR REPLACE INTO daemon_facts VALUES ('backupDraft', '\(draft)')")
+        try installation.start()
+        #expect(!FileManager.default.fileExists(atPath: draft))
+        #expect(!FileManager.default.fileExists(atPath: restoring))
+    }
 }

@@ -157,4 +157,19 @@ import Testing
             #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
         }
     }
+
+    @Test func `a start that is refused for its master key takes nothing for lost when the right one is back`() throws {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.kept").status == 0)
+        installation.stop(SIGKILL)
+        let (key, kept) = (installation.path("state/master.key"), installation.path("kept.key"))
+        try FileManager.default.moveItem(atPath: key, toPath: kept)
+        try Data(repeating: 1, count: 32).write(to: URL(filePath: key))
+        #expect(chmod(key, 0o600) == 0)
+        try refused("--state-directory", installation.path("state"), saying: "not the one this database was made with")
+        try FileManager.default.removeItem(atPath: key)
+        try FileManager.default.moveItem(atPath: kept, toPath: key)
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.example.kept").status == 0)
+    }
 }

@@ -79,6 +79,18 @@ import Testing
             try diagnose("--config", try installation.write("nonsense: 1\n", "n.yaml")).checks["settings"] == "failure")
     }
 
+    @Test func `a write-ahead log that is gone is a failure, as it is to the daemon`() throws {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.gone").status == 0)
+        installation.stop(SIGKILL)
+        #expect(try diagnose().checks["write-ahead log"] == "success")
+        try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.sqlite-wal"))
+        let found = try diagnose()
+        #expect(found.status == 1 && found.checks["write-ahead log"] == "failure", "\(found.checks)")
+        let refused = try installation.failedStart("--state-directory", installation.path("state"))
+        #expect(refused.status == 1 && refused.error.contains("write-ahead log"), "\(refused.error)")
+    }
+
     @Test func `settings are checked without a daemon`() throws {
         func check(_ yaml: String) throws -> Installation.Outcome {
             try Installation.run([

@@ -55,6 +55,28 @@ import Testing
         #expect(verdict.status == 1 && !verdict.output.contains("whole"), "\(verdict.output)")
     }
 
+    @Test func `heads that were written over do not let an older copy pass`() throws {
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.first").status == 0)
+        installation.stop()
+        try copy("state/merchantkeyd.sqlite", "old.sqlite")
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.second").status == 0)
+        installation.stop()
+        try copy("old.sqlite", "state/merchantkeyd.sqlite")
+        func append(_ count: Int) throws {
+            let file = try #require(FileHandle(forWritingAtPath: head))
+            try file.seekToEnd()
+            try file.write(contentsOf: Data(count: count))
+            try file.close()
+        }
+        // As a crash may leave behind the last line.
+        try append(4096)
+        try refusedStart("older copy of the database was put back")
+        try append(70_000)
+        try refusedStart("hold no head")
+    }
+
     @Test func `an older copy that was put back is refused, named, and taken only when asked to`() throws {
         try installation.start(config: config)
         #expect(try installation.ctl("merchant", "add", "merchant.com.first").status == 0)
@@ -112,7 +134,9 @@ import Testing
         ]
         try listener.run()
         try installation.eventually("the listener listens") { FileManager.default.fileExists(atPath: socket) }
-        let config = try installation.write("audit:\n  head:\n    syslog: \(socket)\n", "s.yaml")
+        // A file that can't be made holds up nothing.
+        let config = try installation.write(
+            "audit:\n  head:\n    syslog: \(socket)\n    file: \(installation.path("nowhere/heads"))\n", "s.yaml")
         try installation.start(config: config)
         listener.waitUntilExit()
         let told = try String(contentsOfFile: installation.path("told"), encoding: .utf8)

@@ -23,7 +23,11 @@ struct BackupCreate: AsyncParsableCommand {
         try await global.withAdmin { admin in
             let made = try await admin.createBackup(at: path)
             guard !unverified else { return try global.printer.show(made.json) { made.document.blocks } }
-            let drill = try await admin.tryOutBackup(path)
+            let drill: Answer<BackupDrillDocument>
+            do { drill = try await admin.tryOutBackup(path) } catch {
+                global.printer.remark("\(path) was made, but not tried out: 'backup verify' tries again")
+                throw error
+            }
             try global.printer.show(drill.json) { drill.document.blocks }
             try drill.document.requireGood()
         }

@@ -4,8 +4,11 @@ import Vocabulary
 
 /// The file that audit heads are shipped to: a line each, its time and the head; only ever appended to.
 struct HeadFile {
-    /// More than a few lines: the last whole one is in it.
-    private static let tail = 4096
+    /// More than a crash may have left as zeros behind the last whole line.
+    private static let tail = 65_536
+
+    /// Of one that a crash cut short.
+    private static let longestLine = 256
 
     let path: String
 
@@ -14,8 +17,8 @@ struct HeadFile {
         let head: AuditHead
     }
 
-    /// - Returns: the last whole line; nil where there is no file, or none in it.
-    /// - Throws: ``SettingsError`` where the file cannot be read.
+    /// - Returns: the last whole line; nil where there is no file, or nothing in it.
+    /// - Throws: ``SettingsError`` where the file cannot be read, or ends with something else than heads.
     func last() throws -> Line? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
@@ -33,7 +36,15 @@ struct HeadFile {
         }
         // A line without its end was cut short by a crash.
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[..<$0] } ?? []
-        return whole.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first
+        if let last = whole.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first {
+            return last
+        }
+        guard bytes.count <= Self.longestLine else {
+            throw SettingsError(
+                "'audit.head.file' names \(path), whose last \(bytes.count) bytes hold no head, expected lines that the daemon wrote: look at what happened to it; moved away, a new one is begun, and the database is held against nothing this once"
+            )
+        }
+        return nil
     }
 
     private static func line(_ bytes: ArraySlice<UInt8>) -> Line? {

@@ -30,7 +30,7 @@ struct HeadShipping: Service {
         let begun = Begun()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await watch(begun) }
-            while !Task.isShuttingDownGracefully {
+            while !Task.isShuttingDownGracefully, !Task.isCancelled {
                 await ship(&places, begun)
                 // A daemon that stops cancels the wait.
                 try? await cancelWhenGracefulShutdown { try await Task.sleep(for: settings.every) }

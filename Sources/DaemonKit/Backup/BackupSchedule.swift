@@ -11,6 +11,8 @@ struct BackupSchedule: Service {
     private static let secondsUntilRetry = 600
     private static let prefix = "merchantkeyd-"
     private static let suffix = ".backup"
+    /// The newest one in which something was found: better than none.
+    private static let notGood = "not-good.backup"
 
     let settings: Settings.BackupSettings?
     let operations: MerchantOperations
@@ -67,9 +69,17 @@ struct BackupSchedule: Service {
         let path = "\(settings.directory)/\(name)"
         let request = Request(caller: caller, requestId: "schedule")
         _ = try await operations.createBackup(at: path, for: request)
-        let drill = try await operations.tryOutBackup(path, for: request)
+        let drill: BackupDrill
+        do { drill = try await operations.tryOutBackup(path, for: request) } catch {
+            // Only good ones are kept and counted: those that nobody could try out would fill the disk and take their place.
+            unlink(path)
+            throw error
+        }
         guard drill.findings.isEmpty else {
-            throw MerchantError(.backupFailed, "\(path) is not good: \(drill.findings[0])")
+            let aside = "\(settings.directory)/\(Self.notGood)"
+            rename(path, aside)
+            throw MerchantError(
+                .backupFailed, "the backup is not good, and is kept as \(aside) until the next: \(drill.findings[0])")
         }
         logger.info("backup made and tried out", metadata: ["file": "\(path)", "seconds": "\(drill.seconds)"])
         removeOldest(settings, than: name)

@@ -1,3 +1,4 @@
+import Glibc
 import MerchantCore
 import MerchantStore
 import Synchronization
@@ -27,6 +28,8 @@ final class BackupWorkshop: BackupKeeper {
             try await BackupTrial(masterKeys: MasterKeys(masterKey), clock: clock).run(onCopyOf: path)
         }
     }
+
+    func discard(_ path: String) async { await WaitingThreads.run { _ = unlink(path) } }
 
     /// A backup may lie on a disk that hangs.
     private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {

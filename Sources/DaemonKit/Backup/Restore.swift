@@ -38,8 +38,15 @@ struct Restore {
         let aside: String?
     }
 
-    private var draft: String { settings.databasePath + ".restoring" }
+    private var draft: String { Self.draft(settings) }
     private static let suffixes = ["", "-wal", "-shm"]
+
+    private static func draft(_ settings: Settings) -> String { settings.databasePath + ".restoring" }
+
+    /// Removes the copy of a restore that was killed before it changed anything. For whoever holds the directory's lock.
+    static func removeLeftovers(_ settings: Settings) {
+        for suffix in suffixes { unlink(draft(settings) + suffix) }
+    }
 
     func run() async throws -> Report {
         let backup = try BackupFile(reading: file)
@@ -130,7 +137,7 @@ struct Restore {
 
     private var hasDatabase: Bool { Self.suffixes.contains { access(settings.databasePath + $0, F_OK) == 0 } }
 
-    private func removeDraft() { for suffix in Self.suffixes { unlink(draft + suffix) } }
+    private func removeDraft() { Self.removeLeftovers(settings) }
 
     private func requireRoom(_ bytes: Int) throws {
         let room = ScratchDirectory.room(in: settings.stateDirectory)

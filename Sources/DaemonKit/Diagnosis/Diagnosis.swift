@@ -55,11 +55,13 @@ struct Diagnosis {
         let inspection: DatabaseInspection
         do {
             inspection = try await DatabaseInspection(
-                of: settings.databasePath, at: now, horizon: now.adding(MerchantOperations.renewalWindow))
+                of: settings.databasePath, at: now, horizon: now.adding(MerchantOperations.renewalWindow),
+                fact: MerchantOperations.restoredFact)
         } catch {
             return note("database content", .failure, "\(Self.words(error))")
         }
         judge(inspection)
+        judgeLog()
         judgeMasterKey(inspection)
         judgeCertificates(inspection, now)
         judgeHead(inspection)
@@ -92,6 +94,14 @@ struct Diagnosis {
             )
         case nil: break
         }
+    }
+
+    private mutating func judgeLog() {
+        let wasLeftOpen = InstanceLock.isMarkedOpen(settings.lockPath)
+        guard let missing = DatabaseHistory.missingLog(settings, wasLeftOpen: wasLeftOpen) else {
+            return note("write-ahead log", .success, wasLeftOpen ? "there" : "none needed")
+        }
+        note("write-ahead log", .failure, missing + DatabaseHistory.howToAccept)
     }
 
     private mutating func judgeMasterKey(_ inspection: DatabaseInspection) {
@@ -127,6 +137,12 @@ struct Diagnosis {
                 return note("audit head", .warning, "\(path) holds none yet")
             }
             let end = inspection.counts.auditHead?.sequence ?? 0
+            if last.head.sequence > end, let restored = inspection.fact {
+                return note(
+                    "audit head", .warning,
+                    "record \(last.head.sequence) was shipped at \(last.at), the database ends with \(end): it is the backup \(restored), which the next start takes"
+                )
+            }
             note(
                 "audit head", last.head.sequence <= end ? .success : .failure,
                 "record \(last.head.sequence) was shipped at \(last.at), the database ends with \(end)")

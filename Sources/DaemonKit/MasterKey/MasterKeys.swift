@@ -27,6 +27,13 @@ struct MasterKeys: Sendable {
     /// - Throws: what a source throws, or `storeUnavailable` naming the master key that is missing.
     func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
         let first = try sources[0].load()
+        // A source that says something else each time would seal everything for good.
+        if sources[0].file == nil, try repository.dataKeys().isEmpty,
+            try sources[0].load().identifier != first.identifier
+        {
+            throw MerchantError(
+                .masterKeyConflict, "\(sources[0]) gives another master key each time, expected one and the same")
+        }
         try Keyring.makeFirst(in: repository, under: first, at: now)
         var unsealing = DataKeyUnsealing(of: try repository.dataKeys())
         unsealing.offer(first)

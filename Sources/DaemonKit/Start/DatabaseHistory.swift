@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import MerchantCore
 import MerchantOperations
 import MerchantStore
@@ -19,11 +20,20 @@ enum DatabaseHistory {
     /// Holds the last head that was shipped against the database.
     ///
     /// - Returns: what is wrong, in words that say what to do; nil for nothing.
-    static func olderThanShipped(_ settings: Settings, _ operations: MerchantOperations) async throws -> String? {
-        guard let file = settings.auditHead.file, let last = try HeadFile(path: file).last(),
-            let found = try await operations.difference(from: last.head)
-        else { return nil }
+    static func olderThanShipped(
+        _ settings: Settings, _ operations: MerchantOperations, _ logger: Logger
+    ) async throws -> String? {
+        guard let file = settings.auditHead.file else { return nil }
         let end = try await operations.repository.read { try $0.auditHead() }
+        guard let last = try HeadFile(path: file).last() else {
+            if end != nil {
+                logger.warning(
+                    "no head of the audit is in the file: the database is held against nothing at this start",
+                    metadata: ["file": "\(file)"])
+            }
+            return nil
+        }
+        guard let found = try await operations.difference(from: last.head) else { return nil }
         return
             "the database does not hold what the audit's head says that was shipped at \(last.at) to \(file): \(found.detail); its last record is \(end.map { "\($0.sequence)" } ?? "none"). Put the newer database back, or restore the newest backup"
     }

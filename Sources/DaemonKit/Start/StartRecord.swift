@@ -34,7 +34,7 @@ final class StartRecord: Sendable {
     ///   changed and the audit cannot be written.
     func make(missingLog: String?, acceptsOlder: Bool) async throws {
         let restored = try await operations.repository.read { try $0.daemonFact(MerchantOperations.restoredFact) } ?? ""
-        let older = try await DatabaseHistory.olderThanShipped(settings, operations)
+        let older = try await DatabaseHistory.olderThanShipped(settings, operations, logger)
         if let older, !acceptsOlder, restored.isEmpty { throw SettingsError(older + DatabaseHistory.howToAccept) }
         history.withLock { history in
             if !restored.isEmpty { history.append((.databaseRestored, restored)) }

@@ -47,9 +47,7 @@ struct InstanceLock: ~Copyable {
             throw SettingsError("the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
         let isHeld = flock(file, LOCK_EX | LOCK_NB) != 0
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = max(0, pread(file, &bytes, bytes.count, 0))
-        let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+        let lines = Self.lines(of: file)
         guard !isHeld else {
             close(file)
             throw SettingsError(
@@ -67,6 +65,20 @@ struct InstanceLock: ~Copyable {
     }
 
     private static let mark: Substring = "open"
+
+    /// Whether the last daemon here, or the one that runs, has its database open. For whoever only looks.
+    static func isMarkedOpen(_ path: String) -> Bool {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return lines(of: file).dropFirst().first == mark
+    }
+
+    private static func lines(of file: CInt) -> [Substring] {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = max(0, pread(file, &bytes, bytes.count, 0))
+        return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+    }
 
     /// From now on a write-ahead log belongs to the database.
     func markOpen() { _ = Self.write(isOpen: true, to: descriptor) }

@@ -7,13 +7,20 @@ extension MerchantOperations {
 
     /// Writes a backup to a new file on the daemon's machine. Changes go on meanwhile.
     package func createBackup(at path: String, for request: Request) async throws -> BackupManifest {
-        let manifest = try await keeper(path).createBackup(at: path)
+        let keeper = try keeper(path)
+        let manifest = try await keeper.createBackup(at: path)
         let now = clock.now
-        try await repository.write { transaction in
-            try transaction.record(manifest, at: path, verifiedAt: nil)
-            try transaction.append(
-                request.entry(
-                    .backupCreated, at: now, after: "sha256=\(Hex.encode(manifest.sha256))", reason: path))
+        do {
+            try await repository.write { transaction in
+                try transaction.record(manifest, at: path, verifiedAt: nil)
+                try transaction.append(
+                    request.entry(
+                        .backupCreated, at: now, after: "sha256=\(Hex.encode(manifest.sha256))", reason: path))
+            }
+        } catch {
+            // No copy that no record tells of.
+            await keeper.discard(path)
+            throw error
         }
         return manifest
     }

@@ -16,6 +16,8 @@ extension MerchantStore {
             throw MerchantError(.backupFailed, "\(target) exists, expected a new name")
         }
         let draft = "\(target).\(getpid())-\(UInt32.random(in: 0 ... .max)).new"
+        // Should the daemon be killed, the next start removes it; a disk that is full for the database is no reason not to go on.
+        try? await write { try $0.setDaemonFact(Self.draftFact, draft) }
         // Made by us, so that it is ours alone before the first byte is in it.
         let file = Glibc.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw BackupFile.failure("cannot make a file beside \(target)") }
@@ -44,6 +46,18 @@ extension MerchantStore {
         unlink(draft)
         try DatabaseFile.syncDirectory(of: target)
         return manifest
+    }
+
+    private static let draftFact = "backupDraft"
+
+    /// Removes what a backup left that was being written when the daemon was killed.
+    package func removeBackupDraft() async {
+        guard let draft = try? await read({ try $0.daemonFact(Self.draftFact) }), draft.hasSuffix(".new") else {
+            return
+        }
+        unlink(draft)
+        unlink(draft + "-journal")
+        try? await write { try $0.setDaemonFact(Self.draftFact, "") }
     }
 
     /// Whether a failure lies with the file that is written, not with the database.

@@ -19,16 +19,18 @@ package struct DatabaseInspection: Sendable {
     package let lastRecordAt: Timestamp?
     /// Active key pairs whose certificate ends within the renewal window, soonest first; at most 1000.
     package let ending: [EndingKeyPair]
+    /// What the database says of the fact that was asked for; nil for nothing.
+    package let fact: String?
 
     /// - Parameters:
     ///   - horizon: certificates that end before it are counted as ending.
-    ///   - kept: a head that was kept elsewhere.
+    ///   - fact: the name of what the daemon may have stored of itself.
     /// - Throws: `storeUnavailable` where the file cannot be opened or is not ours.
-    package init(of path: String, at now: Timestamp, horizon: Timestamp) async throws {
+    package init(of path: String, at now: Timestamp, horizon: Timestamp, fact: String) async throws {
         self = try await StoreFailure.translating {
             let queue = try Self.queue(path)
             defer { try? queue.close() }
-            return try await queue.read { try Self(reading: $0, now, horizon) }
+            return try await queue.read { try Self(reading: $0, now, horizon, fact) }
         }
     }
 
@@ -44,7 +46,7 @@ package struct DatabaseInspection: Sendable {
         return try DatabaseQueue(path: name, configuration: configuration)
     }
 
-    private init(reading db: Database, _ now: Timestamp, _ horizon: Timestamp) throws {
+    private init(reading db: Database, _ now: Timestamp, _ horizon: Timestamp, _ fact: String) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard found == DatabaseKind.merchants.rawValue else {
             throw MerchantError(
@@ -63,6 +65,7 @@ package struct DatabaseInspection: Sendable {
             try $0.timestamp("at")
         }
         ending = try reader.keyPairsEnding(before: horizon, limit: 1000)
+        self.fact = (try? reader.daemonFact(fact)).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// RFC 3986: what would mean something in a URI does not.

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+/// What the daemon waits for, it waits for beside its work.
+@Suite struct WaitingTests {
+    let installation: Installation
+
+    init() throws {
+        installation = try Installation()
+        try installation.apple("init")
+    }
+
+    @Test func `payments are decrypted while a backup and a rotation wait for the master key's command`() throws {
+        let made = try Installation.run([
+            "sh", "-c",
+            "umask 077; head -c 32 /dev/urandom > \(installation.path("key")); touch \(installation.path("go"))",
+        ])
+        #expect(made.status == 0)
+        let script = try installation.write(
+            """
+            #!/bin/sh
+            cd \(installation.directory)
+            echo $$ >> asked
+            while [ ! -e go ]; do sleep 0.05; done
+            cat key
+            """, "key.sh")
+        #expect(chmod(script, 0o700) == 0)
+        let config = try installation.write(
+            """
+            environment: sandbox
+            trust:
+              token-roots: [\(installation.path("apple/root.pem"))]
+            master-key:
+              source: command
+              command: [\(script)]
+              timeout: 120s
+            """, "c.yaml")
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.waiting").status == 0)
+        _ = try installation.certifiedKey("merchant.com.waiting", "k")
+        try installation.apple(
+            "mint-token", "--certificate", installation.path("k.cer"), "--out", installation.path("token.json"))
+        let minted = try JSONSerialization.jsonObject(
+            with: try Data(contentsOf: URL(filePath: installation.path("token.json"))))
+        let body: [String: Any] = [
+            "paymentData": try #require((minted as? [String: Any])?["paymentData"]),
+            "expected": ["merchantIdentifier": "merchant.com.waiting"], "claim": false,
+        ]
+        try JSONSerialization.data(withJSONObject: body).write(to: URL(filePath: installation.path("body.json")))
+        func asked() throws -> Int {
+            try String(contentsOfFile: installation.path("asked"), encoding: .utf8).split(separator: "\n").count
+        }
+
+        try FileManager.default.removeItem(atPath: installation.path("go"))
+        let before = try asked()
+        let verbs = [
+            ["backup", "create", installation.path("b")], ["master-key", "rotate", "--yes", "--data-key-only"],
+        ]
+        let waiting = try verbs.map { verb in
+            let process = Process()
+            process.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyctl")
+            process.arguments = ["--socket", installation.adminSocket] + verb
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            return process
+        }
+        try installation.eventually("both wait for the key") { try asked() == before + 2 }
+        for _ in 1...3 {
+            #expect(
+                try installation.curl(
+                    installation.decryptorSocket, "/v1/payment-tokens/decrypt", "--max-time", "30", "--data-binary",
+                    "@\(installation.path("body.json"))"
+                ).output == "200")
+        }
+        #expect(try installation.ctl("status").status == 0)
+        #expect(waiting.count { $0.isRunning } == 2)
+        _ = try installation.write("", "go")
+        for process in waiting {
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+    }
+
+    @Test func `a command that gives another key each time is refused before anything is sealed`() throws {
+        let config = try installation.write(
+            "master-key:\n  source: command\n  command: [/usr/bin/head, -c32, /dev/urandom]\n", "c.yaml")
+        let refused = try installation.failedStart("--config", config, "--state-directory", installation.path("state"))
+        #expect(refused.status == 1 && refused.error.contains("another master key each time"), "\(refused.error)")
+    }
+}
