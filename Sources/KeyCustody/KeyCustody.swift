@@ -33,7 +33,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     package func generateKeyPair(
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
-        defer { clibcrypto_overwrite_stack() }
+        defer { clibcrypto_overwrite_traces() }
         try Self.check(algorithm, for: purpose)
         let key = try SigningKey.generate(algorithm)
         return try sealed(key.privateKeyBytes, key, purpose: purpose, for: merchant)
@@ -43,7 +43,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
-        defer { clibcrypto_overwrite_stack() }
+        defer { clibcrypto_overwrite_traces() }
         let imported = try PrivateKeyFile.read(privateKey, passphrase: passphrase)
         try Self.check(imported.bytes.algorithm, for: purpose)
         return try sealed(imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
@@ -58,7 +58,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     }
 
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
-        defer { clibcrypto_overwrite_stack() }
+        defer { clibcrypto_overwrite_traces() }
         if let key = hotKeys.key(hash) { return try key.symmetricKey(from: material) }
         let fill = hotKeys.begin(hash)
         let read: Result<DecryptionKey, any Error> = Result { try decryptionKey(hash) }
@@ -67,14 +67,14 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
     }
 
     package func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes {
-        defer { clibcrypto_overwrite_stack() }
+        defer { clibcrypto_overwrite_traces() }
         guard let found = try source(hash) else { throw Self.notFound(hash) }
         guard found.keyPair.state != .destroyed else { throw Self.destroyed(hash) }
         return try PrivateKeyPEM.encode(try open(found).bytes)
     }
 
     package func prove(_ stored: SealedKeyPair) throws {
-        defer { clibcrypto_overwrite_stack() }
+        defer { clibcrypto_overwrite_traces() }
         _ = try open(stored)
     }
 

@@ -12,28 +12,69 @@ struct DestroyedKeyTests {
         try installation.apple("init")
     }
 
-    /// A key pair made elsewhere, with its certificate: its private key as PKCS#8 DER.
-    private func keyMadeElsewhere(_ name: String) throws -> [UInt8] {
+    /// A key pair made elsewhere, with its certificate: `name.pem` and `name.cer`.
+    private func makeKeyElsewhere(_ name: String, _ options: String...) throws {
         let key = installation.path("\(name).pem")
-        let made = try Installation.run([
-            "openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key,
-        ])
-        try #require(made.status == 0, "\(made.error)")
-        let request = try Installation.run([
-            "openssl", "req", "-new", "-key", key, "-subj", "/CN=elsewhere", "-out", installation.path("\(name).csr"),
-        ])
-        try #require(request.status == 0, "\(request.error)")
+        try openssl(["genpkey", "-out", key] + options)
+        try openssl(["req", "-new", "-key", key, "-subj", "/CN=elsewhere", "-out", installation.path("\(name).csr")])
         try installation.apple(
             "issue", "--csr", installation.path("\(name).csr"), "--merchant", Self.merchant, "--out",
             installation.path("\(name).cer"))
-        return Array(try Installation.run(["openssl", "pkey", "-in", key, "-outform", "DER"]).bytes)
     }
 
-    /// The private number inside.
-    private func scalar(_ der: [UInt8]) throws -> [UInt8] {
-        // ECPrivateKey, RFC 5915: version 1, then an octet string of 32 bytes.
-        let beginning = try #require(der.firstRange(of: [0x02, 0x01, 0x01, 0x04, 0x20])?.upperBound)
-        return Array(der[beginning..<beginning + 32])
+    @discardableResult
+    private func openssl(_ arguments: [String]) throws -> Installation.Outcome {
+        let outcome = try Installation.run(["openssl"] + arguments)
+        try #require(outcome.status == 0, "\(arguments): \(outcome.error)")
+        return outcome
+    }
+
+    /// Takes a key pair in, exports it once, and returns its publicKeyHash.
+    private func importAndExport(_ name: String, from file: String, _ options: String...) throws -> String {
+        let imported = try Installation.run(
+            [
+                "\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket, "--output", "json",
+                "key",
+                "import", Self.merchant, "--private-key", file, "--certificate", installation.path("\(name).cer"),
+            ] + options)
+        try #require(imported.status == 0, "\(imported.error)")
+        let hash = try imported.text("publicKeyHash")
+        let exported = try installation.curlBody(
+            installation.decryptorSocket, "/v1/keys/\(pathSpelling(hash))?include=privateKey")
+        #expect(exported.output.contains("PRIVATE KEY"))
+        return hash
+    }
+
+    /// The private numbers of a key file, by the names that OpenSSL gives them.
+    private func numbers(_ name: String, _ names: Set<String>) throws -> [String: [UInt8]] {
+        let text = try openssl(["pkey", "-in", installation.path("\(name).pem"), "-noout", "-text"]).output
+        var found: [String: [UInt8]] = [:]
+        var current = ""
+        for line in text.split(separator: "\n") {
+            if line.first != " " {
+                current = String(line.prefix { $0 != ":" })
+            } else if names.contains(current) {
+                found[current, default: []] += line.split { $0 == ":" || $0 == " " }.compactMap { UInt8($0, radix: 16) }
+            }
+        }
+        try #require(Set(found.keys) == names, "\(text)")
+        // A zero in front says that a number is not negative.
+        return found.mapValues { Array($0.drop { $0 == 0 }) }
+    }
+
+    /// What must not be found of a key pair made elsewhere.
+    private func search(for name: String, _ names: Set<String>) throws -> MemorySearch {
+        var search = MemorySearch()
+        for (number, bytes) in try numbers(name, names) {
+            search.add("\(name): \(number)", bytes)
+            // As machine words, which is how libraries compute with it.
+            search.add("\(name): \(number) backwards", bytes.reversed())
+        }
+        // As an import sends it; without what every such file begins and ends with.
+        let file = Data(
+            try Data(contentsOf: URL(filePath: installation.path("\(name).pem"))).base64EncodedString().utf8)
+        search.add("\(name): the file", file.dropFirst(96).dropLast(48))
+        return search
     }
 
     /// The bytes that the database holds in the key's place.
@@ -56,31 +97,36 @@ struct DestroyedKeyTests {
         return installation.path(name)
     }
 
-    @Test(arguments: ["0s", "2s"])
-    func `after its destruction a private key is in no memory, no file and no new backup`(after: String) throws {
+    @Test(arguments: [("0s", "PEM"), ("2s", "PKCS#12")])
+    func `after its destruction a private key is in no memory, no file and no new backup`(
+        after: String, form: String
+    ) throws {
         let config = try installation.write(
             "callers:\n  - uid: \(getuid())\n    permits: [administer, read, resolve, symmetricKey, exportPrivateKey]\n",
             "c.yaml")
         try installation.start(config: config)
         #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)
-        let der = try keyMadeElsewhere("k")
-        let imported = try installation.ctl(
-            "key", "import", Self.merchant, "--private-key", installation.path("k.pem"), "--certificate",
-            installation.path("k.cer"))
-        try #require(imported.status == 0, "\(imported.error)")
-        let keys = try installation.ctlJSON("key", "list", Self.merchant)["items"] as? [[String: Any]]
-        let hash = try #require(keys?.first?["publicKeyHash"] as? String)
-        let exported = try installation.curlBody(
-            installation.decryptorSocket, "/v1/keys/\(pathSpelling(hash))?include=privateKey")
-        #expect(exported.output.contains("PRIVATE KEY"))
-
+        try makeKeyElsewhere("ec", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
+        try makeKeyElsewhere("rsa", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048")
+        let file = installation.path(form == "PEM" ? "rsa.pem" : "rsa.p12")
+        if form != "PEM" {
+            try openssl([
+                "pkcs12", "-export", "-nocerts", "-inkey", installation.path("rsa.pem"), "-passout", "pass:open",
+                "-out",
+                file,
+            ])
+        }
+        // First of all, and the longest: whatever is done for the first time is done with this key.
+        let rsa = try importAndExport(
+            "rsa", from: file, "--passphrase-file", try installation.write("open\n", "passphrase"))
         let process = try #require(installation.process)
-        var plain = MemorySearch()
-        let number = try scalar(der)
-        plain.add("the private number", number)
-        // As machine words, which is how libraries compute with it.
-        plain.add("the private number backwards", number.reversed())
-        var hashes = [hash]
+        let numbersOfRSA = try search(
+            for: "rsa", ["privateExponent", "prime1", "prime2", "exponent1", "exponent2", "coefficient"])
+        // Neither an import nor an export leaves a key unsealed. Asked now, before other work may overwrite what they left.
+        #expect(try numbersOfRSA.findings(inMemoryOf: process) == [])
+        let ec = try importAndExport("ec", from: installation.path("ec.pem"))
+        let plain = [numbersOfRSA, try search(for: "ec", ["priv"])]
+        var hashes = [rsa, ec]
         // A long row after a short one, a short one after a long one, and a long one as the last that is stored.
         for algorithm in ["RSA_v1", "EC_v1", "RSA_v1"] {
             let made = try installation.ctlJSON("key", "generate", Self.merchant, "--algorithm", algorithm)
@@ -92,13 +138,18 @@ struct DestroyedKeyTests {
             #expect(bytes.count > 32)
             seal.add("the sealed key \(hash)", bytes)
         }
-        // In use: the search can find what it looks for. The export took it from the daemon's unsealed keys.
-        #expect(try installation.uses(hash) == ["200", "200"])
-        #expect(try !plain.findings(inMemoryOf: process).isEmpty)
+        // In use: the search can find what it looks for.
+        #expect(try installation.uses(ec) == ["200", "200"])
+        let wrapped = #"{"wrappedKey":"\#(Data(repeating: 1, count: 256).base64EncodedString())"}"#
+        #expect(
+            try installation.curl(
+                installation.decryptorSocket, "/v1/keys/\(pathSpelling(rsa))/symmetric-key", "-d", wrapped
+            ).output == "422")
+        for search in plain { #expect(try !search.findings(inMemoryOf: process).isEmpty) }
         #expect(try !seal.findings(inMemoryOf: process).isEmpty)
         #expect(try !seal.findings(inFilesBelow: installation.path("state")).isEmpty)
         #expect(try !seal.findings(inFile: try backup("before")).isEmpty)
-        #expect(try plain.findings(inFilesBelow: installation.path("state")).isEmpty)
+        for search in plain { #expect(try search.findings(inFilesBelow: installation.path("state")) == []) }
 
         for hash in hashes {
             let revoked = try installation.ctl("key", "revoke", hash, "--reason", "compromised", "--yes")
@@ -112,15 +163,15 @@ struct DestroyedKeyTests {
         // What is due later is done by a look every minute.
         for _ in 0..<(after == "0s" ? 1 : 140) where try !areDestroyed() { Thread.sleep(forTimeInterval: 0.5) }
         try #require(try areDestroyed())
-        #expect(try installation.uses(hash) == ["410", "410"])
+        for hash in [rsa, ec] { #expect(try installation.uses(hash) == ["410", "410"]) }
         let fresh = try backup("after")
-        for search in [plain, seal] {
+        for search in plain + [seal] {
             #expect(try search.findings(inMemoryOf: process) == [])
             #expect(try search.findings(inFilesBelow: installation.path("state")) == [])
             #expect(try search.findings(inFile: fresh) == [])
         }
-        #expect(try plain.findings(inFile: installation.path("before")) == [])
+        for search in plain { #expect(try search.findings(inFile: installation.path("before")) == []) }
         installation.stop()
-        for search in [plain, seal] { #expect(try search.findings(inFilesBelow: installation.path("state")) == []) }
+        for search in plain + [seal] { #expect(try search.findings(inFilesBelow: installation.path("state")) == []) }
     }
 }

@@ -10,7 +10,7 @@ extension KeyCustody {
     package func sign(
         _ bytes: [UInt8], with hash: PublicKeyHash, algorithm: TLSSignatureAlgorithm
     ) throws -> [UInt8] {
-        defer { clibcrypto_overwrite_stack() }
+        defer { clibcrypto_overwrite_traces() }
         // A payment processing key must never sign what somebody else chose.
         guard let found = try source(hash), found.keyPair.purpose == .identity, found.keyPair.state != .pending else {
             throw Self.notFound(hash)

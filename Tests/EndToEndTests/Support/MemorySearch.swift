@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 /// Looks for secrets in the memory of a process and in files: raw, as hexadecimal digits and as Base64.
 ///
@@ -50,7 +51,9 @@ struct MemorySearch {
         guard memory >= 0 else { throw CocoaError(.fileReadNoPermission) }
         defer { close(memory) }
         var findings: [String] = []
-        let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+        // By reads until the end: the kernel gives a page of lines at a time, which passes for a short file's end.
+        let list = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/maps")).readToEnd()
+        let maps = String(decoding: try #require(list), as: UTF8.self)
         for line in maps.split(separator: "\n") {
             let words = line.split(separator: " ", omittingEmptySubsequences: true)
             let ends = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
