@@ -186,7 +186,7 @@ let testTargets: [Target] = [
     tests("NameResolutionTests", ["NameResolution"]),
     tests(
         "MerchantOperationsTests",
-        ["MerchantOperations", "MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary"]),
+        ["MerchantOperations", "MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets"]),
     tests(
         "AdminServerTests",
         [

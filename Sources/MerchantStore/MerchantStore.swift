@@ -18,10 +18,10 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// between a destruction and its erasure.
     let erasureIsDue = Atomic(true)
 
-    private init(path: String, pool: DatabasePool, clock: any WallClock) {
-        self.path = path
+    private init(place: DatabaseFile.Place, pool: DatabasePool, clock: any WallClock) {
+        path = place.path
         self.pool = pool
-        queue = WriteQueue(pool: pool, clock: clock)
+        queue = WriteQueue(pool: pool, place: place, clock: clock)
     }
 
     /// Opens the database, or makes it where there is none, and brings its schema up to date.
@@ -38,11 +38,12 @@ package final class MerchantStore: MerchantRepository, Sendable {
             // A leading "./" keeps SQLite from reading a meaning into a name such as ":memory:".
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.prepare(at: path)
-            let pool = try Connections.open(path: path, trace: trace)
+            let place = try DatabaseFile.Place(of: path)
+            let pool = try Connections.open(place, trace: trace)
             try pool.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.migrations, to: db, kind: .merchants, at: clock.now)
             }
-            return MerchantStore(path: path, pool: pool, clock: clock)
+            return MerchantStore(place: place, pool: pool, clock: clock)
         }
     }
 

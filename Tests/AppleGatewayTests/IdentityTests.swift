@@ -142,6 +142,24 @@ import Vocabulary
         }
     }
 
+    @Test func `a FIFO in an identity file's place holds nobody up`() async throws {
+        let scratch = try Scratch()
+        let path = scratch.path("fifo")
+        #expect(mkfifo(path, 0o600) == 0)
+        // Whoever waits is let go in the end, and has waited too long.
+        let release = Task {
+            try await Task.sleep(for: .seconds(5))
+            close(open(path, O_WRONLY | O_NONBLOCK))
+        }
+        defer { release.cancel() }
+        let begin = ContinuousClock.now
+        let error = #expect(throws: IdentityError.self) {
+            try IdentityFiles(.init(certificate: path, privateKey: nil, passphrase: nil))
+        }
+        #expect(ContinuousClock.now - begin < .seconds(4))
+        #expect(error?.description.contains("is no regular file, expected one") == true, "\(String(describing: error))")
+    }
+
     @Test func `our own certificate's end is told before anybody is asked`() async throws {
         try await withSandbox(bench) { sandbox in
             let found = try await ask(sandbox.url, bench.files("expired"))

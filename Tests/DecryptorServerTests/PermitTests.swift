@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import MerchantCore
+import MerchantOperations
 import NIOHTTP1
 import Testing
 import Vocabulary
@@ -91,6 +92,40 @@ struct PermitTests {
             #expect(try await stage.ask("GET", "/v1/keys/\(unknown.base64URL)").status == 404)
         }
         #expect(stage.store.audit.isEmpty)
+    }
+
+    @Test(
+        "A caller without a permit for the merchant counts as no use, and learns no state", arguments: KeyState.allCases
+    )
+    func foreignKey(state: KeyState) async throws {
+        let key = P256.KeyAgreement.PrivateKey()
+        let hash = stage.addKey(state, of: Stage.otherMerchant, key: key)
+        let token = try MintedToken(to: key.publicKey, of: Stage.otherMerchant).request("")
+        let ephemeral = P256.KeyAgreement.PrivateKey().publicKey.derRepresentation.base64EncodedString()
+        let ask: @Sendable (SocketClient) throws -> [Int] = { client in
+            [
+                try client.ask("GET", "/v1/keys/\(hash.base64URL)"),
+                try client.ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey"),
+                try client.ask(
+                    "POST", "/v1/keys/\(hash.base64URL)/symmetric-key", #"{"ephemeralPublicKey":"\#(ephemeral)"}"#),
+                try client.ask("POST", "/v1/payment-tokens/decrypt", token),
+            ].map(\.status)
+        }
+        let caller = Caller(uid: 0, gid: 0, pid: 0, program: "test")
+        try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
+            let statuses = try await stage.client(ask)
+            #expect(statuses == [403, 403, 403, 403])
+            #expect(try await stage.operations.storeUses(as: caller) == 0)
+        }
+        guard state.isActive else { return }
+        // And so where the answer is remembered.
+        try await stage.serve { _ in _ = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)") }
+        #expect(try await stage.operations.storeUses(as: caller) == 1)
+        try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
+            let statuses = try await stage.client(ask)
+            #expect(statuses == [403, 403, 403, 403])
+        }
+        #expect(try await stage.operations.storeUses(as: caller) == 0)
     }
 
     @Test(

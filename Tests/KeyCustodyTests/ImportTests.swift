@@ -176,6 +176,37 @@ import Vocabulary
         #expect(error.code == .privateKeyMalformed && error.detail.contains("rounds"))
     }
 
+    @Test func `rounds of key derivation are bounded over a whole file, however it spreads them`() throws {
+        let scratch = try Scratch()
+        let container = try make(
+            [
+                Self.ecKey, Self.certificate,
+                "pkcs12 -export -iter 4000000 -nomaciter -inkey key.pem -in cert.pem -out out -passout pass:correct",
+            ], in: scratch)
+        // Key and certificates come to 8,000,000, which is let through to the MAC.
+        #expect(refusal { try Bench().import(container, passphrase: "incorrect") }?.code == .wrongPassphrase)
+        let over = try make(
+            [
+                "pkcs12 -export -iter 4500000 -inkey key.pem -in cert.pem -out out -passout pass:correct"
+            ], in: scratch)
+        let begin = ContinuousClock.now
+        let error = try #require(refusal { try Bench().import(over, passphrase: "incorrect") })
+        #expect(ContinuousClock.now - begin < .seconds(1))
+        #expect(error.code == .privateKeyMalformed)
+        #expect(error.detail.contains("more than 10000000 rounds of key derivation in all"), "\(error.detail)")
+    }
+
+    @Test func `what scrypt's numbers multiply to is bounded, not each alone`() throws {
+        let scratch = try Scratch()
+        let file = try make(
+            [
+                Self.ecKey,
+                "pkcs8 -topk8 -in key.pem -scrypt -scrypt_N 4096 -scrypt_r 1 -scrypt_p 2600 -out out -passout pass:correct",
+            ], in: scratch)
+        let error = try #require(refusal { try Bench().import(file, passphrase: "incorrect") })
+        #expect(error.code == .privateKeyMalformed && error.detail.contains("in all"), "\(error.detail)")
+    }
+
     @Test func `a passphrase with a zero byte or of endless length is refused, not cut`() throws {
         let scratch = try Scratch()
         let file = try make([Self.ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], in: scratch)

@@ -1,6 +1,7 @@
 import Foundation
 import KeyCustody
 import MerchantCore
+import Synchronization
 import Testing
 
 /// A master key that a program prints.
@@ -34,6 +35,25 @@ import Testing
     @Test func `a program that does not end is killed with what it started`() {
         #expect(failure("sleep 600 & sleep 600", within: 1).contains("did not end within 1 seconds"))
         #expect(failure("exec >&- 2>&-; sleep 600", within: 1).contains("did not end within 1 seconds"))
+    }
+
+    @Test func `signals that arrive while it is waited for neither end nor lengthen the wait`() {
+        signal(SIGURG) { _ in }
+        let thread = pthread_self()
+        let isDone = Mutex(false)
+        let nuisance = Thread {
+            while !isDone.withLock({ $0 }) {
+                pthread_kill(thread, SIGURG)
+                usleep(1000)
+            }
+        }
+        nuisance.start()
+        let begin = ContinuousClock.now
+        let found = failure("printf 1234; sleep 600", within: 1)
+        isDone.withLock { $0 = true }
+        while !nuisance.isFinished { usleep(1000) }
+        #expect(found.contains("did not end within 1 seconds"), "\(found)")
+        #expect(ContinuousClock.now - begin < .seconds(5))
     }
 
     @Test func `a program that is not there is told as such`() {

@@ -86,6 +86,39 @@ struct BackupTests {
         }
     }
 
+    @Test(
+        "a manifest that gives its database any length but the one it has is refused with both",
+        arguments: [Int.max, Int.max - 4096, .min, -1, 0, 1])
+    func impossibleLength(_ length: Int) async throws {
+        let manifest = try await backUp("good")
+        let good = try Data(contentsOf: URL(filePath: file("good")))
+        let line = try #require(String(bytes: good[manifest.databaseBytes...], encoding: .utf8))
+        let changed = line.replacing("\"databaseBytes\":\(manifest.databaseBytes)", with: "\"databaseBytes\":\(length)")
+        #expect(changed != line)
+        try (good[..<manifest.databaseBytes] + Data(changed.utf8)).write(to: URL(filePath: file("bad")))
+        let refused = await refusal { _ = try BackupFile(reading: file("bad")) }
+        #expect(refused?.code == .backupFailed)
+        #expect(refused?.detail.contains("has \(length) bytes, expected the \(manifest.databaseBytes)") == true)
+    }
+
+    @Test("a FIFO in a backup's place holds nobody up")
+    func fifo() async throws {
+        _ = try await backUp("b")
+        let backup = try BackupFile(reading: file("b"))
+        try FileManager.default.removeItem(atPath: file("b"))
+        #expect(mkfifo(file("b"), 0o600) == 0)
+        // Whoever waits is let go in the end, and has waited too long.
+        let release = Task { [path = file("b")] in
+            try await Task.sleep(for: .seconds(5))
+            close(open(path, O_WRONLY | O_NONBLOCK))
+        }
+        defer { release.cancel() }
+        let begin = ContinuousClock.now
+        let refused = await refusal { try backup.copyDatabase(to: file("copy")) }
+        #expect(ContinuousClock.now - begin < .seconds(4))
+        #expect(refused?.detail.contains("is no regular file, expected a backup") == true)
+    }
+
     @Test("an existing file is never replaced, and a directory that is not there is named")
     func refused() async throws {
         try Data("mine".utf8).write(to: URL(filePath: file("mine")))

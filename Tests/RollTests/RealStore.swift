@@ -77,6 +77,11 @@ final class RealStore: Sendable {
     }
 }
 
+extension MerchantOperations {
+    /// As a caller with every permit.
+    func resolveNow(_ hash: PublicKeyHash) throws -> ResolvedKey { try resolveNow(hash) { _ in } }
+}
+
 /// The code of the domain's error that `body` throws.
 func refusal(_ body: () async throws -> Void) async -> MerchantError.Code? {
     do {

@@ -151,6 +151,36 @@ import Vocabulary
         #expect(try await state(roll) == .finished)
     }
 
+    @Test func `a use that is on its way into storage keeps the old key`() async throws {
+        let old = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        try await real.certify(roll.roll.to, of: merchant)
+        try await real.prove(roll.roll.to)
+        real.clock.advance(by: Self.day * 7)
+        #expect(try await state(roll) == .quiet)
+        let held = HeldRepository(real.store)
+        let operations = MerchantOperations(
+            repository: held, custodian: real.operations.custodian, claims: MemoryClaimLedger(), clock: real.clock,
+            environment: .sandbox)
+        operations.uses.counter(for: old).record(at: real.clock.now)
+        let storing = Task { try await operations.storeUses(as: RealStore.caller) }
+        await held.firstRead()
+        #expect(
+            await refusal {
+                _ = try await operations.finishRoll(
+                    roll.roll.number, hurries: false, reason: nil, dryRun: true, for: RealStore.request)
+            } == .rollNotQuiet)
+        held.release()
+        #expect(try await storing.value == 1)
+        #expect(try real.state(old) == .retiring)
+        #expect(try await state(roll) == .promoted)
+        real.clock.advance(by: Self.day * 7)
+        _ = try await operations.finishRoll(
+            roll.roll.number, hurries: false, reason: nil, dryRun: false, for: RealStore.request)
+        #expect(try real.state(old) == .revoked, "what was stored is told by the store alone")
+    }
+
     @Test func `observed use is counted for each kind, and survives what could not be stored`() async throws {
         let hash = try await real.onboard(merchant)
         let counter = real.operations.uses.counter(for: hash)

@@ -18,9 +18,7 @@ extension Endpoints {
             return .now(known.response)
         }
         return .blocking {
-            let known = try read(hash)
-            try peer.require(.resolve, of: hash, for: known.merchantIdentifier)
-            return known.response
+            try read(hash) { try peer.require(.resolve, of: hash, for: $0) }.response
         }
     }
 
@@ -54,7 +52,8 @@ extension Endpoints {
             let now = operations.clock.now
             guard let known = answers.answer(for: hash, at: now) else {
                 // Counted where it is read.
-                return try symmetricKey(try read(hash), hash, material, peer)
+                let known = try read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
+                return try symmetricKey(known, hash, material, peer)
             }
             let response = try symmetricKey(known, hash, material, peer)
             known.uses?.record(at: now)
@@ -104,10 +103,14 @@ extension Endpoints {
     }
 
     /// Reads the store, and keeps the answer unless the key changed meanwhile.
-    func read(_ hash: PublicKeyHash) throws -> AnswerCache.Answer {
+    ///
+    /// - Parameter judge: throws where the caller has no permit for the key's merchant.
+    func read(
+        _ hash: PublicKeyHash, judging judge: (MerchantIdentifier) throws -> Void
+    ) throws -> AnswerCache.Answer {
         let ticket = answers.ticket(for: hash)
         let now = operations.clock.now
-        let key = try operations.resolveNow(hash)
+        let key = try operations.resolveNow(hash, judging: judge)
         let body = JSONBytes.encode(ResolvedKeyDocument(key))
         let answer = AnswerCache.Answer(
             merchantIdentifier: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,
@@ -118,9 +121,12 @@ extension Endpoints {
     }
 
     private func export(_ hash: PublicKeyHash, _ peer: Peer, for request: Request) async throws -> Response {
-        let key = try await blockingPool.run { try operations.resolveNow(hash) }
-        try peer.require(.resolve, of: hash, for: key.keyPair.merchantIdentifier)
-        try peer.require(.exportPrivateKey, of: hash, for: key.keyPair.merchantIdentifier)
+        let key = try await blockingPool.run {
+            try operations.resolveNow(hash) { merchant in
+                try peer.require(.resolve, of: hash, for: merchant)
+                try peer.require(.exportPrivateKey, of: hash, for: merchant)
+            }
+        }
         let document = JSONBytes.encode(ResolvedKeyDocument(key))
         let privateKey = try await operations.exportPrivateKey(hash, for: request)
         return privateKey.withUnsafeBytes { pem in

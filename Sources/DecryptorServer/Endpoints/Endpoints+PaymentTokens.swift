@@ -25,8 +25,10 @@ extension Endpoints {
             let order = try DecryptTokenRequest(JSONFields(parsing: asked.body.readableBytesView))
             let hash = order.token.publicKeyHash
             for permit in order.permits { try peer.require(permit, of: hash) }
-            let key = try await key(hash)
-            for permit in order.permits { try peer.require(permit, of: hash, for: key.merchantIdentifier) }
+            let permits = order.permits
+            let key = try await key(hash) { merchant in
+                for permit in permits { try peer.require(permit, of: hash, for: merchant) }
+            }
             let request = Request(
                 caller: peer.caller, requestId: recorded.requestId,
                 idempotency: try Request.Idempotency(
@@ -38,15 +40,20 @@ extension Endpoints {
     }
 
     /// From memory, or read by a thread that may wait.
-    private func key(_ hash: PublicKeyHash) async throws -> TokenKey {
+    ///
+    /// - Parameter judge: throws where the caller has no permit for the key's merchant.
+    private func key(
+        _ hash: PublicKeyHash, judging judge: @escaping @Sendable (MerchantIdentifier) throws -> Void
+    ) async throws -> TokenKey {
         let known: AnswerCache.Answer
         let now = operations.clock.now
         if let kept = answers.answer(for: hash, at: now) {
+            try judge(kept.merchantIdentifier)
             kept.uses?.record(at: now)
             known = kept
         } else {
             // Counted where it is read.
-            known = try await blockingPool.run { try read(hash) }
+            known = try await blockingPool.run { try read(hash, judging: judge) }
         }
         return TokenKey(
             publicKeyHash: hash, merchantIdentifier: known.merchantIdentifier, algorithm: known.algorithm)

@@ -9,6 +9,8 @@ import SwiftASN1
 enum KeyDerivationWork {
     /// Some seconds' worth. OpenSSL writes 2048, careful people a million.
     static let mostRounds = 5_000_000
+    /// Over one file, which protects its parts one by one: thrice what careful people ask for each of key, certificates and MAC.
+    static let mostRoundsInAll = 10_000_000
     private static let deepest = 24
 
     static func check(_ bytes: UnsafeRawBufferPointer) throws(MerchantError) {
@@ -18,31 +20,52 @@ enum KeyDerivationWork {
         guard let root = try? BER.parse(copy) else {
             throw PrivateKeyFile.malformed("holds a block that is not well-formed BER")
         }
-        try check(root, depth: 0)
+        var sum = 0
+        try check(root, depth: 0, &sum)
     }
 
-    private static func check(_ node: ASN1Node, depth: Int) throws(MerchantError) {
+    private static func check(_ node: ASN1Node, depth: Int, _ sum: inout Int) throws(MerchantError) {
         guard depth < deepest else { throw PrivateKeyFile.malformed("is nested more than \(deepest) deep") }
         switch node.content {
         case .constructed(let children) where node.identifier != .octetString:
             var isBehindSalt = false
+            var counts: [Int] = []
             for child in children {
                 if child.identifier == .octetString { isBehindSalt = true }
-                if isBehindSalt, child.identifier == .integer { try check(count: child) }
-                try check(child, depth: depth + 1)
+                if isBehindSalt, child.identifier == .integer { counts.append(try count(child)) }
+                try check(child, depth: depth + 1, &sum)
             }
+            try add(work(counts), to: &sum)
         case .constructed, .primitive:
             // PKCS#12 wraps its parts in octet strings.
             guard node.identifier == .octetString, let content = try? ASN1OctetString(berEncoded: node),
                 let inner = try? BER.parse(content.bytes)
             else { return }
-            try check(inner, depth: depth + 1)
+            try check(inner, depth: depth + 1, &sum)
         }
     }
 
-    private static func check(count node: ASN1Node) throws(MerchantError) {
-        guard let rounds = try? Int(berEncoded: node), rounds <= mostRounds else {
+    private static func count(_ node: ASN1Node) throws(MerchantError) -> Int {
+        guard let rounds = try? Int(berEncoded: node), (0...mostRounds).contains(rounds) else {
             throw PrivateKeyFile.malformed("asks for more than \(mostRounds) rounds of key derivation")
         }
+        return rounds
+    }
+
+    /// scrypt's cost, block size and parallelization multiply; what they come to takes as long as so many rounds.
+    private static func work(_ counts: [Int]) -> Int {
+        guard counts.count >= 3 else { return counts.reduce(0, +) }
+        return counts.prefix(3).reduce(1) { product, count in
+            let (next, isTooMuch) = product.multipliedReportingOverflow(by: count)
+            return isTooMuch ? .max : next
+        }
+    }
+
+    private static func add(_ work: Int, to sum: inout Int) throws(MerchantError) {
+        guard work <= mostRoundsInAll - sum else {
+            throw PrivateKeyFile.malformed(
+                "asks for more than \(mostRoundsInAll) rounds of key derivation in all, expected at most so many")
+        }
+        sum += work
     }
 }

@@ -150,19 +150,22 @@ extension IdentityFiles {
     }
 
     private static func bytes(_ path: String) throws(IdentityError) -> SecretBytes {
-        guard let stamp = FileStamp(path) else {
-            throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
-        }
-        guard stamp.size <= longestFile else {
-            throw .unusable("the identity file \(path) has \(stamp.size) bytes, expected at most \(longestFile)")
-        }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A FIFO that stands there would hold the thread until somebody writes to it.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            throw .unusable("the identity file \(path) is no regular file, expected one")
+        }
+        let size = Int(found.st_size)
+        guard size <= longestFile else {
+            throw .unusable("the identity file \(path) has \(size) bytes, expected at most \(longestFile)")
+        }
         var filled = 0
-        let file = SecretBytes(count: stamp.size) { memory in
+        let file = SecretBytes(count: size) { memory in
             while filled < memory.count {
                 let count = Glibc.read(descriptor, memory.baseAddress?.advanced(by: filled), memory.count - filled)
                 if count < 0 && errno == EINTR { continue }
@@ -170,7 +173,7 @@ extension IdentityFiles {
                 filled += count
             }
         }
-        guard filled == stamp.size else {
+        guard filled == size else {
             throw .unusable("the identity file \(path) was changed while it was read")
         }
         return file
@@ -179,7 +182,7 @@ extension IdentityFiles {
 
 /// What changes when a file is written or replaced.
 private struct FileStamp: Hashable, Sendable {
-    let size: Int
+    private let size: Int
     private let inode: UInt
     private let seconds: Int
     private let nanoseconds: Int

@@ -87,8 +87,10 @@ extension MasterKey {
             let left = (end - .now).components
             let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
             guard milliseconds > 0 else { return false }
-            guard poll(&open, nfds_t(open.count), Int32(clamping: milliseconds)) >= 0 || errno == EINTR else {
-                return false
+            guard poll(&open, nfds_t(open.count), Int32(clamping: milliseconds)) >= 0 else {
+                // What `revents` say then is of no account: reading by it could wait past the end of time.
+                guard errno == EINTR else { return false }
+                continue
             }
             if open[0].revents != 0 {
                 let got = read(output, memory.baseAddress.map { $0 + count }, memory.count - count)

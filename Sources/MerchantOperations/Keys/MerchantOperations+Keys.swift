@@ -18,7 +18,7 @@ extension MerchantOperations {
         }
         // The answer to a bad name should not cost a key.
         _ = try await repository.read { try $0.existingMerchant(identifier) }
-        let new = try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: identifier)
+        let new = try await newKeyPair(algorithm, purpose, for: identifier)
         let now = clock.now
         return try await repository.write { transaction in
             if let earlier = try request.idempotency.earlierResource(in: transaction),
@@ -35,6 +35,18 @@ extension MerchantOperations {
         }
     }
 
+    /// Where its primes are searched for, on a thread of its own; a key pair on a curve takes less than the way there.
+    func newKeyPair(
+        _ algorithm: KeyAlgorithm, _ purpose: KeyPurpose, for identifier: MerchantIdentifier
+    ) async throws -> NewKeyPair {
+        guard algorithm == .rsaV1 else {
+            return try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: identifier)
+        }
+        return try await SlowWork.generation.run {
+            try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: identifier)
+        }
+    }
+
     /// Brings an existing private key with its certificate under custody. Repeating it answers the same.
     ///
     /// - Parameter state: `standby`, `current` or `retiring`.
@@ -47,8 +59,10 @@ extension MerchantOperations {
         }
         _ = try await repository.read { try $0.existingMerchant(identifier) }
         let facts = try custodian.readCertificate(upload)
-        let new = try custodian.importKeyPair(
-            privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
+        let new = try await SlowWork.imports.run {
+            try custodian.importKeyPair(
+                privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
+        }
         let now = clock.now
         let issuer = custodian.issuerFinding(for: facts, at: now)
         try CertificateRules.judge(

@@ -11,12 +11,17 @@ package struct ResolvedKey: Sendable {
 extension MerchantOperations {
     /// Which key a token was encrypted to. Reads the store on the calling thread.
     ///
-    /// - Throws: `keyNotFound` for an unknown, a pending or an identity key, all in the same words; `keyRevoked`; `keyDestroyed`.
-    package func resolveNow(_ hash: PublicKeyHash) throws -> ResolvedKey {
+    /// - Parameter judge: throws where the caller may not ask for this merchant's keys. Asked before anything is counted or told
+    ///   of the key: nobody keeps another's old key from becoming quiet, or learns where its keys stand.
+    /// - Throws: what `judge` throws; `keyNotFound` for an unknown, a pending or an identity key, all in the same words; `keyRevoked`; `keyDestroyed`.
+    package func resolveNow(
+        _ hash: PublicKeyHash, judging judge: (MerchantIdentifier) throws -> Void
+    ) throws -> ResolvedKey {
         let now = clock.now
         return try repository.readNow { reading in
             let unknown = MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
             guard let keyPair = try reading.keyPair(hash), keyPair.purpose == .paymentProcessing else { throw unknown }
+            try judge(keyPair.merchantIdentifier)
             uses.recordAsked(hash, at: now)
             switch keyPair.state {
             case .pending: throw unknown

@@ -13,13 +13,12 @@ extension MerchantOperations {
         let now = clock.now
         let missing = try await repository.read { try missingKeyPairs(of: identifier, in: $0, at: now) }
         guard missing > 0 else { return [] }
-        let made = try (0..<missing).map { _ in
-            try custodian.generateKeyPair(algorithm: algorithm, purpose: .paymentProcessing, for: identifier)
-        }
-        return try await repository.write { transaction in
+        var made: [NewKeyPair] = []
+        for _ in 0..<missing { made.append(try await newKeyPair(algorithm, .paymentProcessing, for: identifier)) }
+        return try await repository.write { [new = made] transaction in
             // Another may have made some meanwhile.
             let missing = try missingKeyPairs(of: identifier, in: transaction, at: now)
-            return try made.prefix(max(0, missing)).map {
+            return try new.prefix(max(0, missing)).map {
                 try Self.insert($0, of: identifier, at: now, for: request, in: transaction)
             }
         }

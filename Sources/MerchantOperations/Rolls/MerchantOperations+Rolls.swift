@@ -35,7 +35,7 @@ extension MerchantOperations {
         }
         let new =
             needsKeyPair
-            ? try custodian.generateKeyPair(algorithm: algorithm, purpose: .paymentProcessing, for: identifier) : nil
+            ? try await newKeyPair(algorithm, .paymentProcessing, for: identifier) : nil
         return try await repository.write { transaction in
             if let number = try request.idempotency.earlierResource(in: transaction).flatMap(Int.init),
                 let roll = try transaction.roll(number)

@@ -10,6 +10,22 @@ package final class KeyUses: Sendable {
         var gathered: [PublicKeyHash: KeyUse] = [:]
         /// Counters that were used since the last collection, each once, with the time of the first use.
         var active: [(counter: KeyUseCounter, first: Int64)] = []
+        /// What was collected and is on its way into storage, by the number of its collection.
+        var storing: [Int: State] = [:]
+        var collections = 0
+
+        func lastUse(of hash: PublicKeyHash) -> Timestamp? {
+            // A counter goes on telling its last use after its count was taken.
+            let counted = active.filter { $0.counter.hash == hash }.map(\.counter.lastUse)
+            let collected = storing.values.compactMap { $0.lastUse(of: hash) }
+            return (counted + collected + [gathered[hash]?.lastRequest].compactMap(\.self)).max()
+        }
+    }
+
+    /// What was taken to be stored; ``KeyUses/forget(_:)`` ends it.
+    struct Collection {
+        fileprivate let number: Int
+        let uses: [PublicKeyHash: KeyUse]
     }
 
     private let state = Mutex(State())
@@ -34,34 +50,35 @@ package final class KeyUses: Sendable {
         state.withLock { $0.gathered[hash, default: KeyUse()].add(use) }
     }
 
-    /// When the key was last used since the last collection; nil where it was not.
-    func lastUse(of hash: PublicKeyHash) -> Timestamp? {
-        state.withLock { state in
-            let counted = state.active.filter { $0.counter.hash == hash }.map(\.counter.lastUse)
-            return (counted + [state.gathered[hash]?.lastRequest].compactMap(\.self)).max()
-        }
-    }
+    /// When the key was last used, of the uses that are not known to be in the store; nil where there is none.
+    func lastUse(of hash: PublicKeyHash) -> Timestamp? { state.withLock { $0.lastUse(of: hash) } }
 
     fileprivate func enlist(_ counter: KeyUseCounter, first: Int64) {
         state.withLock { $0.active.append((counter, first)) }
     }
 
-    /// Takes everything that gathered.
-    func collect() -> [PublicKeyHash: KeyUse] {
-        var (gathered, active) = state.withLock { state in
-            defer { state = State() }
-            return (state.gathered, state.active)
+    /// Takes everything that gathered. ``lastUse(of:)`` goes on telling of it until it is forgotten.
+    func collect() -> Collection {
+        let (number, taken) = state.withLock { state in
+            let taken = State(gathered: state.gathered, active: state.active)
+            (state.gathered, state.active) = ([:], [])
+            state.collections += 1
+            state.storing[state.collections] = taken
+            return (state.collections, taken)
         }
-        for (counter, first) in active {
+        var gathered = taken.gathered
+        for (counter, first) in taken.active {
             let (count, last) = counter.take()
             let use = ObservedUse(
                 count: count, first: Timestamp(millisecondsSince1970: min(first, last)),
                 last: Timestamp(millisecondsSince1970: last))
             gathered[counter.hash, default: KeyUse()].add(KeyUse(askedFor: use))
         }
-        active = []
-        return gathered
+        return Collection(number: number, uses: gathered)
     }
+
+    /// A collection's uses are in the store, or were put back.
+    func forget(_ collection: Collection) { state.withLock { $0.storing[collection.number] = nil } }
 }
 
 /// How often one key was asked for since the last collection.

@@ -16,7 +16,9 @@ extension MerchantOperations {
     /// - Returns: how many keys were used.
     @discardableResult
     package func storeUses(as caller: Caller) async throws -> Int {
-        let gathered = await inStoredOrder(uses.collect())
+        let collection = uses.collect()
+        defer { uses.forget(collection) }
+        let gathered = await inStoredOrder(collection.uses)
         let request = Request(caller: caller, requestId: "observed-use")
         let now = clock.now
         var rest = gathered[...]

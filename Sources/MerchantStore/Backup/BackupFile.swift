@@ -19,14 +19,8 @@ package struct BackupFile: Sendable {
     ///
     /// - Throws: `backupFailed`, saying what was found and what was expected.
     package init(reading path: String) throws(MerchantError) {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw Self.failure("cannot open the backup \(path)") }
+        let (file, size) = try Self.opened(path)
         defer { close(file) }
-        var found = stat()
-        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw MerchantError(.backupFailed, "\(path) is no regular file, expected a backup")
-        }
-        let size = Int(found.st_size)
         let tailLength = min(size, Self.longestManifest)
         var tail = [UInt8](repeating: 0, count: tailLength)
         guard pread(file, &tail, tailLength, off_t(size - tailLength)) == tailLength else {
@@ -41,9 +35,13 @@ package struct BackupFile: Sendable {
                 "\(path) does not end with a manifest, expected a file that 'backup create' made: it may be cut off or damaged"
             )
         }
-        let expected = manifest.databaseBytes + tailLength - end
-        guard size == expected else {
-            throw MerchantError(.backupFailed, "\(path) has \(size) bytes, expected \(expected) by its manifest")
+        // Held against what the file has, never summed up: a manifest may say any number.
+        let expected = size - (tailLength - end)
+        guard expected > 0, manifest.databaseBytes == expected else {
+            throw MerchantError(
+                .backupFailed,
+                "the manifest of \(path) says that its database has \(manifest.databaseBytes) bytes, expected the \(expected) that stand before it"
+            )
         }
         self.path = path
         self.manifest = manifest
@@ -53,8 +51,7 @@ package struct BackupFile: Sendable {
     ///
     /// - Throws: `backupFailed`; the new file is gone then.
     package func copyDatabase(to target: String) throws(MerchantError) {
-        let source = open(path, O_RDONLY | O_CLOEXEC)
-        guard source >= 0 else { throw Self.failure("cannot open the backup \(path)") }
+        let (source, _) = try Self.opened(path)
         defer { close(source) }
         let file = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw Self.failure("cannot make \(target)") }
@@ -72,6 +69,19 @@ package struct BackupFile: Sendable {
             unlink(target)
             throw error
         }
+    }
+
+    /// - Returns: the descriptor, which the caller closes, and the file's length.
+    private static func opened(_ path: String) throws(MerchantError) -> (file: Int32, size: Int) {
+        // A FIFO that stands there would hold the thread until somebody writes to it.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw failure("cannot open the backup \(path)") }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw MerchantError(.backupFailed, "\(path) is no regular file, expected a backup")
+        }
+        return (file, Int(found.st_size))
     }
 
     /// The SHA-256 over the first `count` bytes, which are written to `target` where there is one.

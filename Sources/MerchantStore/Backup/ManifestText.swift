@@ -32,9 +32,10 @@ struct ManifestText: Codable {
         newestKeyPairId = manifest.newestKeyPairId
     }
 
-    /// nil for a line of another kind, or with a value that no manifest has.
+    /// nil for a line of another kind, or with a value that no manifest has. Its numbers may be any: they are held against
+    /// what the file and its database hold.
     var manifest: BackupManifest? {
-        guard kind == Self.kind, let createdAt = Timestamp(rfc3339: createdAt), databaseBytes > 0,
+        guard kind == Self.kind, let createdAt = Timestamp(rfc3339: createdAt),
             let digest = Hex.decode(sha256), digest.count == 32
         else { return nil }
         var states: [KeyState: Int] = [:]

@@ -27,14 +27,11 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
 
-    private init(path: String, queue: DatabaseQueue, clock: any WallClock) throws(MerchantError) {
+    private init(place: DatabaseFile.Place, queue: DatabaseQueue, clock: any WallClock) {
         self.queue = queue
-        let opened = try DatabaseFile.Identity(of: path)
         groups = WriteGroups(
-            writer: queue, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
+            writer: queue, place: place, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
         ) { group, db in
-            // SQLite would go on writing into a file that has no name any more: gone at the next start, and the claims in it.
-            guard (try? DatabaseFile.Identity(of: path)) == opened else { throw StoreFailure.Replaced(path: path) }
             let outcomes = try group.map { try ClaimRows.enter($0.claim, in: db) }
             try Self.sweep(after: group, outcomes, in: db)
             return .init(answer: { for (pending, outcome) in zip(group, outcomes) { pending.answer(outcome) } })
@@ -49,11 +46,12 @@ package final class ClaimStore: ClaimLedger, Sendable {
         try StoreFailure.translating {
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.prepare(at: path)
+            let place = try DatabaseFile.Place(of: path)
             let queue = try Connections.openClaims(path: path)
             try queue.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.claimsMigrations, to: db, kind: .claims, at: clock.now)
             }
-            return try ClaimStore(path: path, queue: queue, clock: clock)
+            return ClaimStore(place: place, queue: queue, clock: clock)
         }
     }
 

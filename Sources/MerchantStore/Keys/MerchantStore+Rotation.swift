@@ -118,7 +118,8 @@ extension MerchantStore {
     private func rewrite() async throws {
         try queue.requireReady()
         do {
-            try await pool.writeWithoutTransaction { db in
+            try await pool.writeWithoutTransaction { [queue] db in
+                try queue.requireInPlace()
                 try db.execute(sql: "PRAGMA temp_store = FILE")
                 defer { try? db.execute(sql: "PRAGMA temp_store = MEMORY") }
                 try db.execute(sql: "VACUUM")

@@ -27,7 +27,7 @@ enum Connections {
     /// One connection that writes and checkpoints, up to ``readers`` that can only read.
     ///
     /// - Parameter trace: is shown the text of each statement, without its values.
-    static func open(path: String, trace: (@Sendable (String) -> Void)?) throws -> DatabasePool {
+    static func open(_ place: DatabaseFile.Place, trace: (@Sendable (String) -> Void)?) throws -> DatabasePool {
         keepNoPools
         var configuration = Configuration()
         configuration.label = "merchantkeyd"
@@ -36,7 +36,9 @@ enum Connections {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)
         configuration.prepareDatabase { db in
-            if !db.configuration.readonly { try refuseForeign(db, path: path, kind: .merchants) }
+            // Readers are opened as they are needed: one that reads another file beside our log would read a mixture.
+            try place.require()
+            if !db.configuration.readonly { try refuseForeign(db, path: place.path, kind: .merchants) }
             try db.execute(
                 sql: """
                     PRAGMA trusted_schema = OFF;
@@ -48,7 +50,7 @@ enum Connections {
             guard let trace else { return }
             db.trace { if case .statement(let statement) = $0 { trace(statement.sql) } }
         }
-        let pool = try DatabasePool(path: path, configuration: configuration)
+        let pool = try DatabasePool(path: place.path, configuration: configuration)
         try pool.writeWithoutTransaction { db in
             // GRDB sets NORMAL after `prepareDatabase`; a commit would then survive a crash of ours, but no loss of power.
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(writerCacheKilobytes)")

@@ -4,7 +4,7 @@ import MerchantCore
 /// The database's file before SQLite sees it: ours alone from its first moment.
 enum DatabaseFile {
     /// Which file a name leads to.
-    struct Identity: Hashable {
+    struct Identity: Hashable, CustomStringConvertible {
         private let device: UInt64
         private let inode: UInt64
 
@@ -14,6 +14,30 @@ enum DatabaseFile {
             guard lstat(path, &found) == 0 else { throw failure("cannot look at '\(path)'") }
             device = UInt64(found.st_dev)
             inode = UInt64(found.st_ino)
+        }
+
+        var description: String { "inode \(inode) of device \(device)" }
+    }
+
+    /// Where an open database's file stands, and which file it was when it was opened.
+    struct Place: Sendable {
+        let path: String
+        private let opened: Identity
+
+        init(of path: String) throws(MerchantError) {
+            self.path = path
+            opened = try Identity(of: path)
+        }
+
+        /// SQLite goes on writing into a file whose name was taken from it: gone at the next start, with all that was
+        /// answered meanwhile.
+        ///
+        /// - Throws: where the name leads to another file by now, or to none.
+        func require() throws(StoreFailure.Replaced) {
+            let found = try? Identity(of: path)
+            guard found != opened else { return }
+            throw StoreFailure.Replaced(
+                path: path, found: found?.description ?? "no file", expected: opened.description)
         }
     }
 

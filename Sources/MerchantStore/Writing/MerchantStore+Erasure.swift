@@ -43,7 +43,9 @@ extension MerchantStore {
     private func truncateLog() async throws -> Bool {
         try queue.requireReady()
         do {
-            return try await pool.writeWithoutTransaction { db in
+            return try await pool.writeWithoutTransaction { [queue] db in
+                // The log may be all that is left of what was stored last.
+                try queue.requireInPlace()
                 try db.execute(sql: "PRAGMA busy_timeout = \(Self.erasurePatience)")
                 defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
                 do {

@@ -6,6 +6,8 @@ enum StoreFailure {
     /// The file of an open database was removed or replaced.
     struct Replaced: Error {
         let path: String
+        let found: String
+        let expected: String
     }
 
     /// Runs `body` and translates what it throws.
@@ -28,7 +30,9 @@ enum StoreFailure {
             MerchantError(.storeUnavailable, "the database holds a value that cannot be read: restore a backup")
         case let error as Replaced:
             MerchantError(
-                .storeUnavailable, "'\(error.path)' was removed or replaced while in use, expected it left alone")
+                .storeUnavailable,
+                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected): stop the daemon, then put back the file that was opened, the '-wal' beside it untouched, or restore a backup"
+            )
         default: error
         }
     }

@@ -40,6 +40,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     }
 
     private let writer: any DatabaseWriter
+    private let place: DatabaseFile.Place
     private let largestGroup: Int
     private let longestQueue: Int
     private let clock: any WallClock
@@ -47,9 +48,11 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     private let state = Mutex(State())
 
     init(
-        writer: any DatabaseWriter, largestGroup: Int, longestQueue: Int, clock: any WallClock, body: @escaping Body
+        writer: any DatabaseWriter, place: DatabaseFile.Place, largestGroup: Int, longestQueue: Int,
+        clock: any WallClock, body: @escaping Body
     ) {
         self.writer = writer
+        self.place = place
         self.clock = clock
         self.largestGroup = largestGroup
         self.longestQueue = longestQueue
@@ -82,15 +85,23 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         if let refusal = state.withLock({ $0.failure ?? $0.refusal }) { throw refusal }
     }
 
+    /// Looks where the database's file is, before something writes to it past the groups, and takes no more changes where it
+    /// is not.
+    func requireInPlace() throws {
+        do { try place.require() } catch { throw judged(error) }
+    }
+
     /// Commits one change alone, on the calling thread.
     func writeNow(_ body: (Database) throws -> Void) throws {
         try requireReady()
         do {
             try writer.writeWithoutTransaction { db in
+                try place.require()
                 try db.inTransaction(.immediate) {
                     try body(db)
                     return .commit
                 }
+                try place.require()
             }
         } catch { throw judged(error) }
     }
@@ -141,10 +152,14 @@ extension WriteGroups {
         let changesBefore = db.totalChangesCount
         var written: Written?
         do {
+            // Before, so that nothing more is written beside another file; after, so that nothing is answered that the next
+            // start would not find.
+            try place.require()
             try db.inTransaction(.immediate) {
                 written = try body(group, db)
                 return .commit
             }
+            try place.require()
         } catch {
             let error = judged(error)
             note(error as? MerchantError)

@@ -26,11 +26,11 @@ final class WriteQueue: Sendable {
     private let groups: WriteGroups<PendingWrite>
     private let observers: Observers
 
-    init(pool: DatabasePool, clock: any WallClock) {
+    init(pool: DatabasePool, place: DatabaseFile.Place, clock: any WallClock) {
         let observers = Observers()
         self.observers = observers
         groups = WriteGroups(
-            writer: pool, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
+            writer: pool, place: place, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
         ) { group, db in
             var answers: [@Sendable () -> Void] = []
             var changed: Set<PublicKeyHash> = []
@@ -60,6 +60,7 @@ final class WriteQueue: Sendable {
     var health: StoreHealth { groups.health }
     func add(_ write: PendingWrite) { groups.add(write) }
     func requireReady() throws { try groups.requireReady() }
+    func requireInPlace() throws { try groups.requireInPlace() }
     func writeNow(_ body: (Database) throws -> Void) throws { try groups.writeNow(body) }
     func finish() { groups.finish() }
     func fail(_ error: MerchantError) { groups.fail(error) }

@@ -1,0 +1,93 @@
+import Foundation
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Secrets
+import Synchronization
+import Testing
+import Vocabulary
+
+/// Work on keys that takes a processor long.
+@Suite("Slow key work") struct SlowKeyTests {
+    /// Holds the thread of an import, or of a search for primes, for a while.
+    private final class Slow: KeyCustodian {
+        static let time = Duration.milliseconds(500)
+        private let custodian: FakeCustodian
+        private let state = Mutex((running: 0, most: 0))
+        var mostAtOnce: Int { state.withLock { $0.most } }
+
+        init(_ clock: any WallClock) { custodian = FakeCustodian(clock: clock) }
+
+        private func hold() {
+            state.withLock { state in
+                state.running += 1
+                state.most = max(state.most, state.running)
+            }
+            usleep(500_000)
+            state.withLock { $0.running -= 1 }
+        }
+
+        func generateKeyPair(
+            algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
+        ) throws -> NewKeyPair {
+            if algorithm == .rsaV1 { hold() }
+            return try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: merchant)
+        }
+
+        func importKeyPair(
+            privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+            for merchant: MerchantIdentifier
+        ) throws -> NewKeyPair {
+            hold()
+            return try custodian.importKeyPair(
+                privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: merchant)
+        }
+
+        func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { try custodian.readCertificate(upload) }
+        func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding { .notConfigured }
+        func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
+            try custodian.symmetricKey(hash, from: material)
+        }
+        func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes { try custodian.exportPrivateKey(hash) }
+    }
+
+    @Test("it is done one piece at a time, and nothing else waits for it", arguments: ["import", "RSA_v1"])
+    func aside(kind: String) async throws {
+        let clock = HandMovedClock()
+        let slow = Slow(clock)
+        let operations = MerchantOperations(
+            repository: MemoryRepository(), custodian: slow, claims: MemoryClaimLedger(), clock: clock,
+            environment: .sandbox)
+        let request = Request(caller: Bench.caller, requestId: "r-1")
+        let merchant = Bench.integrator
+        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: request)
+        let count = 2 * ProcessInfo.processInfo.activeProcessorCount
+        try await withThrowingTaskGroup { tasks in
+            for number in 0..<count {
+                tasks.addTask {
+                    guard kind == "import" else {
+                        _ = try await operations.generateKeyPair(
+                            for: merchant, algorithm: .rsaV1, purpose: .paymentProcessing, for: request)
+                        return
+                    }
+                    let hash = PublicKeyHash(of: [UInt8(number)])
+                    _ = try await operations.importKeyPair(
+                        to: merchant, privateKey: SecretBytes(copying: Array("KEY:\(hash.hex)".utf8)),
+                        passphrase: SecretBytes(copying: []),
+                        certificate: Array("CERT:\(hash.hex):\(merchant)".utf8), state: .standby,
+                        purpose: .paymentProcessing, allowsExpired: false, for: request)
+                }
+            }
+            var longest = Duration.zero
+            for _ in 0..<20 {
+                let begin = ContinuousClock.now
+                await Task { await Task.yield() }.value
+                longest = max(longest, ContinuousClock.now - begin)
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(longest < Slow.time / 2, "other work waited \(longest)")
+            try await tasks.waitForAll()
+        }
+        #expect(slow.mostAtOnce == 1)
+    }
+}

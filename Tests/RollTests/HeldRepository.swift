@@ -1,0 +1,34 @@
+import MerchantCore
+import Vocabulary
+
+/// A store whose first reader that waits is held until it is released.
+final class HeldRepository: MerchantRepository {
+    private let store: any MerchantRepository
+    private let reads = AsyncStream<Void>.makeStream()
+    private let releases = AsyncStream<Void>.makeStream()
+
+    init(_ store: any MerchantRepository) { self.store = store }
+
+    /// Returns once somebody reads.
+    func firstRead() async { for await _ in reads.stream { return } }
+
+    func release() { releases.continuation.finish() }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+    ) async throws -> Result {
+        reads.continuation.yield()
+        for await _ in releases.stream {}
+        return try await store.read(body)
+    }
+
+    func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result { try store.readNow(body) }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
+    ) async throws -> Result {
+        try await store.write(body)
+    }
+
+    func eraseRemovedBytes() async throws { try await store.eraseRemovedBytes() }
+}
