@@ -19,7 +19,8 @@ import Vocabulary
 
     private func begin(_ identifier: Int) async throws -> KeyRotation {
         try await temporary.store.beginRotation(
-            to: dataKey(identifier), replacesMasterKey: true, madeMasterKey: nil, recording: Sample.entry(.masterKeyRotationStarted))
+            to: dataKey(identifier), replacesMasterKey: true, madeMasterKey: nil,
+            recording: Sample.entry(.masterKeyRotationStarted))
     }
 
     /// As the daemon does, with other bytes for new seals.
