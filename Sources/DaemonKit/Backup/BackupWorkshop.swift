@@ -1,5 +1,6 @@
 import Glibc
 import MerchantCore
+import MerchantOperations
 import MerchantStore
 import Synchronization
 import Vocabulary
@@ -29,7 +30,7 @@ final class BackupWorkshop: BackupKeeper {
         }
     }
 
-    func discard(_ path: String) async { await WaitingThreads.run { _ = unlink(path) } }
+    func discard(_ path: String) async { await WorkThreads.waiting.run { _ = unlink(path) } }
 
     /// A backup may lie on a disk that hangs.
     private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
@@ -37,6 +38,6 @@ final class BackupWorkshop: BackupKeeper {
             throw MerchantError(.overloaded, "another backup is being made or tried out: try again when it is done")
         }
         defer { isBusy.store(false, ordering: .releasing) }
-        return try await WaitingThreads.run(work)
+        return try await WorkThreads.waiting.run(work)
     }
 }

@@ -97,7 +97,7 @@ extension MasterKeyRotation {
         else { throw MerchantError(.overloaded, "a rotation is just beginning: ask for its status", retryAfter: 1) }
         defer { isStarting.store(false, ordering: .releasing) }
         // A command may take minutes to print the key.
-        return try await WaitingThreads.run { try await begin(dataKeyOnly, dryRun, by: caller, requestId) }
+        return try await WorkThreads.waiting.run { try await begin(dataKeyOnly, dryRun, by: caller, requestId) }
     }
 
     private func begin(

@@ -42,7 +42,7 @@ extension MerchantOperations {
         guard algorithm == .rsaV1 else {
             return try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: identifier)
         }
-        return try await SlowWork.generation.run {
+        return try await WorkThreads.generation.run {
             try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: identifier)
         }
     }
@@ -59,7 +59,7 @@ extension MerchantOperations {
         }
         _ = try await repository.read { try $0.existingMerchant(identifier) }
         let facts = try custodian.readCertificate(upload)
-        let new = try await SlowWork.imports.run {
+        let new = try await WorkThreads.imports.run {
             try custodian.importKeyPair(
                 privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
         }
