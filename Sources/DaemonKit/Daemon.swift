@@ -50,8 +50,9 @@ package enum Daemon {
                 throw error
             }
         } catch {
-            // Whoever closes a database last takes its log away, content and all: the next start is not to miss it.
-            if access(settings.databasePath + "-wal", F_OK) != 0 { lock.markClosed() }
+            // Whoever closes a database last takes its log away, content and all: the next start is not to miss it. One that was
+            // missing before stays missed until its loss is on record.
+            if missingLog == nil, access(settings.databasePath + "-wal", F_OK) != 0 { lock.markClosed() }
             throw error
         }
         logger.info("merchantkeyd ended")

@@ -19,7 +19,6 @@ struct HeadShipping: Service {
 
     /// Where heads go, each for itself: one that cannot be written holds up no other.
     private struct Place {
-        let name: String
         let take: (AuditHead) throws -> Void
         var shipped: AuditHead?
     }
@@ -43,10 +42,10 @@ struct HeadShipping: Service {
     private var places: [Place] {
         var places: [Place] = []
         if let path = settings.file {
-            places.append(Place(name: "file") { try HeadFile(path: path).append($0, at: clock.now) })
+            places.append(Place { try HeadFile(path: path).append($0, at: clock.now) })
         }
         if let path = settings.syslog {
-            places.append(Place(name: "syslog") { try SyslogSocket(path: path).tell($0) })
+            places.append(Place { try SyslogSocket(path: path).tell($0) })
         }
         return places
     }
