@@ -34,8 +34,10 @@ package enum Daemon {
         }
         Restore.removeLeftovers(settings)
         let clock = SystemClock()
-        let missingLog = DatabaseHistory.missingLog(settings, wasLeftOpen: lock.wasLeftOpen)
-        if let missingLog, !acceptsOlder { throw SettingsError(missingLog + DatabaseHistory.howToAccept) }
+        let losses = DatabaseHistory.losses(settings, lock.found)
+        guard losses.isEmpty || acceptsOlder else { throw SettingsError(DatabaseHistory.refusal(losses)) }
+        // Opening the database makes a new log: should this start end before its record, the next one finds the loss here.
+        for loss in losses { try lock.keepLoss(loss.found) }
 
         let hadDatabase = access(settings.databasePath, F_OK) == 0
         do {
@@ -43,31 +45,30 @@ package enum Daemon {
             let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
             do {
                 try await serve(
-                    settings, store, hadDatabase: hadDatabase, missingLog: missingLog, acceptsOlder: acceptsOlder,
-                    clock: clock, lock: lock, logger: logger)
+                    settings, store, hadDatabase: hadDatabase, acceptsOlder: acceptsOlder, clock: clock, lock: lock,
+                    logger: logger)
             } catch {
                 try? store.close()
                 throw error
             }
         } catch {
-            // Whoever closes a database last takes its log away, content and all: the next start is not to miss it. One that was
-            // missing before stays missed until its loss is on record.
-            if missingLog == nil, access(settings.databasePath + "-wal", F_OK) != 0 { lock.markClosed() }
+            // Whoever closes a database last takes its log away, content and all: the next start is not to miss it.
+            if access(settings.databasePath + "-wal", F_OK) != 0 { lock.markClosed() }
             throw error
         }
-        logger.info("merchantkeyd ended")
-        _ = consume lock
+        withExtendedLifetime(lock) { logger.info("merchantkeyd ended") }
     }
 
     private static func serve(
-        _ settings: Settings, _ store: MerchantStore, hadDatabase: Bool, missingLog: String?, acceptsOlder: Bool,
-        clock: SystemClock, lock: borrowing InstanceLock, logger: Logger
+        _ settings: Settings, _ store: MerchantStore, hadDatabase: Bool, acceptsOlder: Bool, clock: SystemClock,
+        lock: InstanceLock, logger: Logger
     ) async throws {
         let startedAt = clock.now
         let (keyring, custody) = try openKeys(settings, store, clock: clock, logger: logger)
         await store.removeBackupDraft()
         let claims = ClaimsFile(
-            path: settings.claimsPath, isExpected: hadDatabase, clock: clock, logger: logger)
+            path: settings.claimsPath, isExpected: hadDatabase, wasLeftOpen: lock.found.isOpen, clock: clock,
+            logger: logger)
         let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
@@ -85,9 +86,11 @@ package enum Daemon {
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
         store.setEventObserver(operations.bell)
         let start = StartRecord(
-            operations: operations, settings: settings, caller: ourselves, conditions: conditions, logger: logger)
-        try await start.make(missingLog: missingLog, acceptsOlder: acceptsOlder)
-        lock.markOpen()
+            operations: operations, settings: settings, lock: lock, caller: ourselves, conditions: conditions,
+            logger: logger)
+        try await start.make(acceptsOlder: acceptsOlder)
+        // From now on a write-ahead log belongs to the database.
+        try lock.set { $0.isOpen = true }
 
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,

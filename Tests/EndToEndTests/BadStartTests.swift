@@ -8,7 +8,7 @@ import Testing
     init() throws { installation = try Installation() }
 
     func refused(_ arguments: String..., saying words: String...) throws {
-        let outcome = try Installation.run(["\(Installation.programs)/merchantkeyd"] + arguments)
+        let outcome = try installation.failedStart(arguments)
         #expect(outcome.status == 1, "\(outcome.error)")
         for word in words { #expect(outcome.error.contains(word), "\(outcome.error)") }
     }

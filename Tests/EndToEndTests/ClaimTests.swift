@@ -120,6 +120,14 @@ import Testing
         #expect(try log().contains("can be claimed once more"))
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
 
+        installation.stop(SIGKILL)
+        try installation.start(config: try Self.config(of: installation))
+        #expect(try !log().contains("can be claimed once more"))
+        installation.stop(SIGKILL)
+        try FileManager.default.removeItem(atPath: claims + "-wal")
+        try installation.start(config: try Self.config(of: installation))
+        #expect(try log().contains("can be claimed once more"))
+
         installation.stop()
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: claims + suffix) }
         try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: claims))

@@ -104,9 +104,11 @@ final class Installation: Sendable {
         try start()
     }
 
-    /// Runs merchantkeyd to its end, for starts that must be refused.
-    func failedStart(_ arguments: String...) throws -> Outcome {
-        try Self.run(["\(Self.programs)/merchantkeyd"] + arguments)
+    /// Runs merchantkeyd to its end, for starts that must be refused; one that serves instead is killed after a minute.
+    func failedStart(_ arguments: String...) throws -> Outcome { try failedStart(arguments) }
+
+    func failedStart(_ arguments: [String]) throws -> Outcome {
+        try Self.run(["timeout", "--signal=KILL", "60", "\(Self.programs)/merchantkeyd"] + arguments)
     }
 
     func ctl(_ arguments: String..., input: String? = nil) throws -> Outcome {

@@ -123,6 +123,51 @@ import Testing
         try installation.start()
     }
 
+    @Test(arguments: ["a write-ahead log", "a newer database"])
+    func `what was accepted as lost stays so until it is on record, however the start ends`(lost: String) throws {
+        try installation.start(config: config)
+        let database = installation.path("state/merchantkeyd.sqlite")
+        let finding: String
+        if lost == "a newer database" {
+            installation.stop()
+            try copy("state/merchantkeyd.sqlite", "old.sqlite")
+            try installation.start(config: config)
+            #expect(try installation.ctl("merchant", "add", "merchant.com.lost").status == 0)
+            installation.stop()
+            try copy("old.sqlite", "state/merchantkeyd.sqlite")
+            finding = "older copy of the database was put back"
+        } else {
+            #expect(try installation.ctl("merchant", "add", "merchant.com.lost").status == 0)
+            installation.stop(SIGKILL)
+            try FileManager.default.removeItem(atPath: database + "-wal")
+            finding = "write-ahead log \(database)-wal is gone"
+        }
+        let state = installation.path("state")
+        let (key, kept) = ("\(state)/master.key", installation.path("kept.key"))
+        try FileManager.default.moveItem(atPath: key, toPath: kept)
+        try Data(repeating: 1, count: 32).write(to: URL(filePath: key))
+        #expect(chmod(key, 0o600) == 0)
+        for _ in 0..<2 {
+            let outcome = try installation.failedStart(
+                "--state-directory", state, "--config", config, "--accept-older-database")
+            #expect(outcome.status == 1 && outcome.error.contains("not the one this database"), "\(outcome.error)")
+        }
+        try FileManager.default.removeItem(atPath: key)
+        try FileManager.default.moveItem(atPath: kept, toPath: key)
+
+        // Without the mark that the first of them left, nothing would tell: there is a log again.
+        try refusedStart(finding, "--accept-older-database")
+        let diagnosis = try installation.ctl("diagnose", "--state-directory", state, "--config", config)
+        let told = lost == "a write-ahead log" ? finding : "was shipped at"
+        #expect(diagnosis.status == 1 && diagnosis.output.contains(told), "\(diagnosis.output)")
+        try installation.start(config: config, ["--accept-older-database"])
+        let audit = try installation.ctl("audit", "list").output
+        #expect(audit.components(separatedBy: "olderDatabaseAccepted").count == 2, "\(audit)")
+        #expect(audit.contains(finding), "\(audit)")
+        try installation.restart()
+        #expect(try !installation.ctl("audit", "list").output.contains("merchant.com.lost"))
+    }
+
     @Test func `the head goes to the local syslog daemon too`() throws {
         let socket = installation.path("log.sock")
         let listener = Process()

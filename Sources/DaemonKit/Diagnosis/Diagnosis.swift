@@ -97,11 +97,10 @@ struct Diagnosis {
     }
 
     private mutating func judgeLog() {
-        let wasLeftOpen = InstanceLock.isMarkedOpen(settings.lockPath)
-        guard let missing = DatabaseHistory.missingLog(settings, wasLeftOpen: wasLeftOpen) else {
-            return note("write-ahead log", .success, wasLeftOpen ? "there" : "none needed")
-        }
-        note("write-ahead log", .failure, missing + DatabaseHistory.howToAccept)
+        let marks = InstanceLock.marks(settings.lockPath)
+        let losses = DatabaseHistory.losses(settings, marks)
+        guard losses.isEmpty else { return note("write-ahead log", .failure, DatabaseHistory.refusal(losses)) }
+        note("write-ahead log", .success, marks.isOpen ? "there" : "none needed")
     }
 
     private mutating func judgeMasterKey(_ inspection: DatabaseInspection) {

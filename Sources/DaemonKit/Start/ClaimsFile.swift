@@ -9,11 +9,19 @@ struct ClaimsFile {
     let ledger: any ClaimLedger
     private let store: ClaimStore?
 
-    /// - Parameter isExpected: whether the daemon ran here before, so that the file should be there.
-    init(path: String, isExpected: Bool, clock: some WallClock, logger: Logger) {
-        if isExpected, access(path, F_OK) != 0 {
+    /// - Parameters:
+    ///   - isExpected: whether the daemon ran here before, so that the file should be there.
+    ///   - wasLeftOpen: whether the last daemon did not end in order, so that the newest claims are in the file's log.
+    init(path: String, isExpected: Bool, wasLeftOpen: Bool, clock: some WallClock, logger: Logger) {
+        let loss: String? =
+            if isExpected, access(path, F_OK) != 0 {
+                "the file of claims is not here: a new, empty one is made"
+            } else if isExpected, wasLeftOpen, access(path + "-wal", F_OK) != 0 {
+                "the last daemon here did not end in order, and the write-ahead log of the file of claims is not here"
+            } else { nil }
+        if let loss {
             logger.warning(
-                "the file of claims is not here: a new, empty one is made; tokens claimed in the last ten minutes can be claimed once more, so hold those payments' transactionIds against your own records",
+                "\(loss); tokens claimed in the last ten minutes can be claimed once more, so hold those payments' transactionIds against your own records",
                 metadata: ["path": "\(path)"])
         }
         do {

@@ -7,22 +7,36 @@ import Vocabulary
 
 /// Whether the database is the one that was here last, as new as it was then.
 enum DatabaseHistory {
-    /// The log of a daemon that was killed holds what it acknowledged last: without it the database is older than it was.
+    /// A finding, and what is to be done about it.
+    struct Loss {
+        let found: String
+        let remedy: String
+    }
+
+    /// What is gone from the database as far as its files and the lock tell, before anything is opened.
     ///
-    /// - Returns: what is wrong, in words that say what to do; nil for nothing.
-    static func missingLog(_ settings: Settings, wasLeftOpen: Bool) -> String? {
+    /// The log of a daemon that was killed holds what it acknowledged last: without it the database is older than it was.
+    static func losses(_ settings: Settings, _ marks: InstanceLock.Marks) -> [Loss] {
+        var losses = marks.unrecordedLosses.map {
+            Loss(found: $0, remedy: "an earlier start went on in spite of it and ended before it was on record")
+        }
         let log = settings.databasePath + "-wal"
-        guard wasLeftOpen, access(settings.databasePath, F_OK) == 0, access(log, F_OK) != 0 else { return nil }
-        return
-            "the last daemon here did not end in order, and the database's write-ahead log \(log) is gone: what was acknowledged last is not in the database; put the file back, or restore a backup"
+        if losses.isEmpty, marks.isOpen, access(settings.databasePath, F_OK) == 0, access(log, F_OK) != 0 {
+            losses.append(
+                Loss(
+                    found:
+                        "the last daemon here did not end in order, and the database's write-ahead log \(log) is gone: what was acknowledged last is not in the database",
+                    remedy: "put the file back, or restore a backup"))
+        }
+        return losses
     }
 
     /// Holds the last head that was shipped against the database.
     ///
-    /// - Returns: what is wrong, in words that say what to do; nil for nothing.
+    /// - Returns: nil where nothing is gone.
     static func olderThanShipped(
         _ settings: Settings, _ operations: MerchantOperations, _ logger: Logger
-    ) async throws -> String? {
+    ) async throws -> Loss? {
         guard let file = settings.auditHead.file else { return nil }
         let end = try await operations.repository.read { try $0.auditHead() }
         guard let last = try HeadFile(path: file).last() else {
@@ -34,10 +48,15 @@ enum DatabaseHistory {
             return nil
         }
         guard let found = try await operations.difference(from: last.head) else { return nil }
-        return
-            "the database does not hold what the audit's head says that was shipped at \(last.at) to \(file): \(found.detail); its last record is \(end.map { "\($0.sequence)" } ?? "none"). Put the newer database back, or restore the newest backup"
+        return Loss(
+            found:
+                "the database does not hold what the audit's head says that was shipped at \(last.at) to \(file): \(found.detail); its last record is \(end.map { "\($0.sequence)" } ?? "none")",
+            remedy: "put the newer database back, or restore the newest backup")
     }
 
-    static let howToAccept =
-        "; to go on with this one, knowing that changes are lost, start once with --accept-older-database"
+    /// What is said where losses were not accepted.
+    static func refusal(_ losses: [Loss]) -> String {
+        losses.map { "\($0.found): \($0.remedy)" }.joined(separator: "; ")
+            + "; to go on with this database, knowing that changes are lost, start once with --accept-older-database"
+    }
 }

@@ -14,6 +14,7 @@ final class StartRecord: Sendable {
 
     private let operations: MerchantOperations
     private let settings: Settings
+    private let lock: InstanceLock
     private let caller: Caller
     private let conditions: ConditionBoard
     private let logger: Logger
@@ -21,10 +22,12 @@ final class StartRecord: Sendable {
     private let isMade = Atomic(false)
 
     init(
-        operations: MerchantOperations, settings: Settings, caller: Caller, conditions: ConditionBoard, logger: Logger
+        operations: MerchantOperations, settings: Settings, lock: InstanceLock, caller: Caller,
+        conditions: ConditionBoard, logger: Logger
     ) {
         self.operations = operations
         self.settings = settings
+        self.lock = lock
         self.caller = caller
         self.conditions = conditions
         self.logger = logger
@@ -32,15 +35,17 @@ final class StartRecord: Sendable {
 
     /// - Throws: ``SettingsError`` where the database is older than it was and that was not accepted, or where permits have
     ///   changed and the audit cannot be written.
-    func make(missingLog: String?, acceptsOlder: Bool) async throws {
+    func make(acceptsOlder: Bool) async throws {
         let restored = try await operations.repository.read { try $0.daemonFact(MerchantOperations.restoredFact) } ?? ""
-        let older = try await DatabaseHistory.olderThanShipped(settings, operations, logger)
-        if let older, !acceptsOlder, restored.isEmpty { throw SettingsError(older + DatabaseHistory.howToAccept) }
+        // A restored database is older, and is recorded as that.
+        if restored.isEmpty, let older = try await DatabaseHistory.olderThanShipped(settings, operations, logger) {
+            guard acceptsOlder else { throw SettingsError(DatabaseHistory.refusal([older])) }
+            try lock.keepLoss(older.found)
+        }
+        let losses = lock.unrecordedLosses
         history.withLock { history in
             if !restored.isEmpty { history.append((.databaseRestored, restored)) }
-            for reason in [missingLog, older] {
-                if let reason, restored.isEmpty { history.append((.olderDatabaseAccepted, reason)) }
-            }
+            history += losses.map { (.olderDatabaseAccepted, $0) }
         }
         if await !makeUp(), try await !operations.knowsPermits(settings.policy) {
             throw SettingsError(
@@ -57,6 +62,7 @@ final class StartRecord: Sendable {
             try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
             try await operations.recordStart(
                 as: caller, version: Program.version, policy: settings.policy, history: history.withLock { $0 })
+            try lock.set { $0.unrecordedLosses = [] }
             try await forgetRestore()
             isMade.store(true, ordering: .releasing)
             try await showOlder()

@@ -1,0 +1,97 @@
+import Glibc
+import Synchronization
+
+/// One daemon a directory: held for the life of the process, let go by the kernel however it ends.
+///
+/// The file also tells the next daemon how this one ended. Its first line is the holder's process; `open` on the second says
+/// that the database is in use; each line after that is a loss that is not in the audit yet.
+final class InstanceLock: Sendable {
+    struct Marks: Equatable {
+        /// Whether the database was not closed: the daemon runs, was killed, or the machine stopped.
+        var isOpen = false
+        /// What is known to be gone from the database, in words, and is not on record yet.
+        var unrecordedLosses: [String] = []
+    }
+
+    private let descriptor: CInt
+    /// What the last daemon here left.
+    let found: Marks
+    private let marks: Mutex<Marks>
+
+    /// - Throws: ``SettingsError`` naming the process that holds the directory.
+    init(path: String) throws {
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else {
+            throw SettingsError("the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        let isHeld = flock(file, LOCK_EX | LOCK_NB) != 0
+        let (holder, found) = Self.read(file)
+        guard !isHeld else {
+            close(file)
+            throw SettingsError(
+                "the state directory is in use by another merchantkeyd, process \(holder ?? "unknown") (lock \(path)), expected none"
+            )
+        }
+        descriptor = file
+        self.found = found
+        marks = Mutex(found)
+        try set { _ in }
+    }
+
+    /// What the daemon that runs, or ran last, left. For whoever only looks.
+    static func marks(_ path: String) -> Marks {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return Marks() }
+        defer { close(file) }
+        return read(file).marks
+    }
+
+    /// Changes the marks, durably.
+    func set(_ change: (inout Marks) -> Void) throws {
+        try marks.withLock { marks in
+            change(&marks)
+            guard Self.write(marks, to: descriptor) else {
+                throw SettingsError("the lock file cannot be written: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    var unrecordedLosses: [String] { marks.withLock { $0.unrecordedLosses } }
+
+    /// Keeps a loss until it is on record.
+    func keepLoss(_ loss: String) throws {
+        guard !unrecordedLosses.contains(loss) else { return }
+        try set { $0.unrecordedLosses.append(loss) }
+    }
+
+    /// To be called before the database is closed: that takes its write-ahead log away.
+    ///
+    /// Where it fails, the next start is refused for a log that is missing: better than one that passes.
+    func markClosed() { try? set { $0.isOpen = false } }
+
+    private static let open: Substring = "open"
+    /// The most that is read and written, in bytes.
+    private static let size = 4096
+
+    private static func read(_ file: CInt) -> (holder: Substring?, marks: Marks) {
+        var bytes = [UInt8](repeating: 0, count: size)
+        let count = max(0, pread(file, &bytes, bytes.count, 0))
+        let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+        let rest = lines.dropFirst()
+        return (
+            lines.first,
+            Marks(isOpen: rest.contains(open), unrecordedLosses: rest.filter { $0 != open }.map(String.init))
+        )
+    }
+
+    /// Over what is there, then cut: a full disk has room for a block that is there already.
+    private static func write(_ marks: Marks, to file: CInt) -> Bool {
+        let losses = marks.unrecordedLosses.map { $0.replacing("\n", with: " ") }
+        let lines = ["\(getpid())"] + (marks.isOpen ? [String(open)] : []) + losses
+        let text = Array(lines.map { "\($0)\n" }.joined().utf8.prefix(size))
+        return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0
+            && fsync(file) == 0
+    }
+
+    deinit { close(descriptor) }
+}
