@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    @Test func `10,000 requests leave neither descriptors nor memory behind`() async throws {
+    @Test func `thousands of requests leave neither descriptors nor memory behind`() async throws {
         try await withSite(bench) {
             .answer(200, [:], $0.body)
         } _: { site in
@@ -289,12 +289,18 @@ import Testing
                     for _ in 0..<count { _ = try await transport.data(for: request) }
                 }
                 try await ask(2000)
-                let before = try Self.use()
-                try await ask(10_000)
-                let after = try Self.use()
-                #expect(after.descriptors <= before.descriptors + 2)
-                // Less than half a kilobyte a request: what each one needs is some ten times that.
-                #expect(after.kilobytes - before.kilobytes < 5_000, "\(before) \(after)")
+                // What leaks does so in each round; what the rest of this process opens and keeps, it does in one or another.
+                var (descriptors, kilobytes) = (Int.max, Int.max)
+                for _ in 1...3 {
+                    let before = try Self.use()
+                    try await ask(4000)
+                    let after = try Self.use()
+                    descriptors = min(descriptors, after.descriptors - before.descriptors)
+                    kilobytes = min(kilobytes, after.kilobytes - before.kilobytes)
+                }
+                #expect(descriptors <= 2)
+                // Half a kilobyte a request: what each one needs is some ten times that.
+                #expect(kilobytes < 2000)
             }
         }
     }

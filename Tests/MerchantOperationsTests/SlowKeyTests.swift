@@ -9,12 +9,17 @@ import Vocabulary
 
 /// Work on keys that takes a processor long.
 @Suite("Slow key work") struct SlowKeyTests {
-    /// Holds the thread of an import, or of a search for primes, for a while.
+    /// Holds the thread of an import, or of a search for primes, until it is let go, and shortly after that.
     private final class Slow: KeyCustodian {
-        static let time = Duration.milliseconds(500)
         private let custodian: FakeCustodian
-        private let state = Mutex((running: 0, most: 0))
+        private let gate = DispatchSemaphore(value: 0)
+        private let state = Mutex((running: 0, most: 0, gaveUp: false))
         var mostAtOnce: Int { state.withLock { $0.most } }
+        var isHolding: Bool { state.withLock { $0.running > 0 } }
+        /// Whether nobody let the held go: whoever was to had no thread.
+        var gaveUp: Bool { state.withLock { $0.gaveUp } }
+
+        func letGo() { gate.signal() }
 
         init(_ clock: any WallClock) { custodian = FakeCustodian(clock: clock) }
 
@@ -23,8 +28,13 @@ import Vocabulary
                 state.running += 1
                 state.most = max(state.most, state.running)
             }
-            usleep(500_000)
-            state.withLock { $0.running -= 1 }
+            let gaveUp = gate.wait(timeout: .now() + 20) == .timedOut
+            gate.signal()
+            usleep(10_000)
+            state.withLock { state in
+                state.running -= 1
+                state.gaveUp = state.gaveUp || gaveUp
+            }
         }
 
         func generateKeyPair(
@@ -78,14 +88,10 @@ import Vocabulary
                         purpose: .paymentProcessing, allowsExpired: false, for: request)
                 }
             }
-            var longest = Duration.zero
-            for _ in 0..<20 {
-                let begin = ContinuousClock.now
-                await Task { await Task.yield() }.value
-                longest = max(longest, ContinuousClock.now - begin)
-                try await Task.sleep(for: .milliseconds(5))
-            }
-            #expect(longest < Slow.time / 2, "other work waited \(longest)")
+            while !slow.isHolding { try await Task.sleep(for: .milliseconds(1)) }
+            for _ in 0..<20 { await Task { await Task.yield() }.value }
+            #expect(slow.isHolding && !slow.gaveUp, "other work waited")
+            slow.letGo()
             try await tasks.waitForAll()
         }
         #expect(slow.mostAtOnce == 1)
