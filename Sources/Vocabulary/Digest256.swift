@@ -27,6 +27,17 @@ package struct Words256: Hashable, Sendable {
         (a, b, c, d) = words
     }
 
+    /// The same for bytes that lie still, compiled once for all modules: every request passes here.
+    package init?(bytes: Span<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        func word(_ begin: Int) -> UInt64 {
+            var word: UInt64 = 0
+            for index in begin..<begin + 8 { word = word << 8 | UInt64(bytes[index]) }
+            return word
+        }
+        (a, b, c, d) = (word(0), word(8), word(16), word(24))
+    }
+
     package var bytes: [UInt8] {
         withUnsafeBytes(of: (a.bigEndian, b.bigEndian, c.bigEndian, d.bigEndian)) { Array($0) }
     }

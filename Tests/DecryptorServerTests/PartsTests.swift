@@ -75,14 +75,14 @@ struct PartsTests {
     func pathSpelling() {
         for _ in 0..<2000 {
             let hash = PublicKeyHash(of: (0..<8).map { _ in UInt8.random(in: 0...255) })
-            #expect(PublicKeyHash(base64URL: hash.base64URL[...].utf8) == hash)
+            #expect(PublicKeyHash(base64URL: hash.base64URL.utf8Span.span) == hash)
             var changed = Array(hash.base64URL.utf8)
             changed[Int.random(in: 0..<43)] = UInt8.random(in: 33...126)
             let text = String(decoding: changed, as: UTF8.self)
-            #expect(PublicKeyHash(base64URL: text[...].utf8) == PublicKeyHash(anySpelling: text))
+            #expect(PublicKeyHash(base64URL: text.utf8Span.span) == PublicKeyHash(anySpelling: text))
         }
         for text in ["", "A", String(repeating: "A", count: 42), String(repeating: "A", count: 44)] {
-            #expect(PublicKeyHash(base64URL: text[...].utf8) == nil)
+            #expect(PublicKeyHash(base64URL: text.utf8Span.span) == nil)
         }
     }
 

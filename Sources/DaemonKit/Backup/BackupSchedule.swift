@@ -77,9 +77,12 @@ struct BackupSchedule: Service {
         }
         guard drill.findings.isEmpty else {
             let aside = "\(settings.directory)/\(Self.notGood)"
-            rename(path, aside)
+            let isKept = rename(path, aside) == 0
+            if !isKept { unlink(path) }
             throw MerchantError(
-                .backupFailed, "the backup is not good, and is kept as \(aside) until the next: \(drill.findings[0])")
+                .backupFailed,
+                "the backup is not good, and is \(isKept ? "kept as \(aside) until the next" : "removed"): \(drill.findings[0])"
+            )
         }
         logger.info("backup made and tried out", metadata: ["file": "\(path)", "seconds": "\(drill.seconds)"])
         removeOldest(settings, than: name)

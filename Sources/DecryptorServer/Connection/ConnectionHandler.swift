@@ -95,8 +95,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             isLast: !head.isKeepAlive || head.version != .http1_1 || head.method == .CONNECT
                 || head.headers.contains(name: "upgrade"))
         arriving = Arriving(
-            method: head.method, uri: head.uri, form: form, idempotencyKeys: head.headers["idempotency-key"],
-            body: ByteBuffer())
+            method: head.method, uri: head.uri, form: form,
+            idempotencyKeys: head.method == .POST ? head.headers["idempotency-key"] : [], body: ByteBuffer())
         guard head.method == .POST else { return }
         if let length = head.headers.first(name: "content-length"), (Int(length) ?? .max) > environment.limits.bodyBytes
         {

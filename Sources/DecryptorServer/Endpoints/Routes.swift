@@ -21,7 +21,22 @@ package struct Route: Sendable {
     package let permit: RoutePermit
     package let endpoint: Endpoint
     /// Query parameters that the route reads; any other is refused.
-    var parameters: [String] = []
+    let parameters: [String]
+    /// What stands before and after a parameter in the path; without one, all of it stands before.
+    let literals: (before: [UInt8], after: [UInt8]?)
+
+    private init(
+        method: HTTPMethod, path: String, permit: RoutePermit, endpoint: Endpoint, parameters: [String] = []
+    ) {
+        self.method = method
+        self.path = path
+        self.permit = permit
+        self.endpoint = endpoint
+        self.parameters = parameters
+        let parts = path.utf8.split(separator: UInt8(ascii: "{"), maxSplits: 1)
+        let after = parts.dropFirst().first.map { $0.drop { $0 != UInt8(ascii: "}") }.dropFirst() }
+        literals = (Array(parts[0]), after.map(Array.init))
+    }
 
     /// Every route there is: requests are matched by it, and tests list it.
     package static let table: [Route] = [
