@@ -23,6 +23,23 @@ static inline int clibcrypto_count(const STACK_OF(X509) *stack) { return stack ?
 static inline X509 *clibcrypto_certificate(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
 static inline void clibcrypto_free_certificates(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
 
+static inline int clibcrypto_safe_count(const STACK_OF(PKCS7) *safes) { return safes ? sk_PKCS7_num(safes) : 0; }
+static inline void clibcrypto_free_safes(STACK_OF(PKCS7) *safes) { sk_PKCS7_pop_free(safes, PKCS7_free); }
+
+/// Decrypts what a safe of a PKCS#12 file holds; the caller frees it. Returns 0 for a safe that is not encrypted, -1 where it
+/// cannot be opened.
+static inline int clibcrypto_open_safe(const STACK_OF(PKCS7) *safes, int index, const char *passphrase, int length,
+                                       unsigned char **content, int *count) {
+    const PKCS7 *safe = sk_PKCS7_value(safes, index);
+    if (!PKCS7_type_is_encrypted(safe)) return 0;
+    const PKCS7_ENC_CONTENT *sealed = safe->d.encrypted ? safe->d.encrypted->enc_data : NULL;
+    if (!sealed || !sealed->algorithm || !sealed->enc_data) return -1;
+    return PKCS12_pbe_crypt(sealed->algorithm, passphrase, length, ASN1_STRING_get0_data(sealed->enc_data),
+                            ASN1_STRING_length(sealed->enc_data), content, count, 0)
+               ? 1
+               : -1;
+}
+
 #if defined(__x86_64__)
 #define CLIBCRYPTO_ZERO_SSE(n) "pxor %%xmm" #n ", %%xmm" #n "\n\t"
 #define CLIBCRYPTO_ZERO_AVX512(n) "vpxorq %%zmm" #n ", %%zmm" #n ", %%zmm" #n "\n\t"

@@ -200,6 +200,22 @@ import Vocabulary
         #expect(refused < derived / 2)
     }
 
+    @Test func `rounds are counted inside of what a file encrypts, too`() throws {
+        // A PKCS#12 file, passphrase "pw", of an encrypted safe (2,048 rounds) with a key bag that asks for 5,000,001.
+        let file = try #require(
+            Data(
+                base64Encoded: """
+                    MIIBpgIBAzCCAVwGCSqGSIb3DQEHAaCCAU0EggFJMIIBRTCCAUEGCSqGSIb3DQEHBqCCATIwggEuAgEAMIIBJwYJKoZIhvcN
+                    AQcBMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhpi6Y85QPm+wICCAAwDAYIKoZIhvcNAgkFADAdBglghkgBZQME
+                    ASoEENhlwK78A2jMA0XoqkK3Um2AgcCcV6G+Tid10ewoAn2F6rbSy5hVcl7ALXG8IR+qugb7TkTKuTvadXOTip0Kq+LgEKMY
+                    UQt9AxBCL/IOJOWbl2yuIWn7zpGYmHMSAXLKD6mvjaBR1FA9iC0AEJEfvSENJpt8dh1+sM0JM7TcMpNRKml6Xk0K7wvQ3+EK
+                    esm/iC8XQWsowLn3A7++tHQJmEw09wwQGk1IfVig2m1JGi7jz8Ho/ca73atwSXn33ruXNnhJrwFHSpux8WuPFVSL4hOiIDgw
+                    QTAxMA0GCWCGSAFlAwQCAQUABCALC3XMdwl3F7sMQmaQRKQTFqlW5ntDhbaxOiQ9TvpY7gQIDaVWyuHG9gECAggA
+                    """, options: .ignoreUnknownCharacters))
+        let error = try #require(refusal { try Bench().import(Array(file), passphrase: "pw") })
+        #expect(error.code == .privateKeyMalformed && error.detail.contains("rounds"), "\(error.detail)")
+    }
+
     @Test func `what scrypt's numbers multiply to is bounded, not each alone`() throws {
         let scratch = try Scratch()
         let file = try make(

@@ -13,15 +13,19 @@ enum KeyDerivationWork {
     static let mostRoundsInAll = 10_000_000
     private static let deepest = 24
 
-    static func check(_ bytes: UnsafeRawBufferPointer) throws(MerchantError) {
+    /// - Parameter done: rounds that other parts of the file ask for.
+    /// - Returns: those and what these bytes ask for.
+    @discardableResult
+    static func check(_ bytes: UnsafeRawBufferPointer, after done: Int = 0) throws(MerchantError) -> Int {
         // Protected by the passphrase, but wiped all the same.
         var copy = Array(bytes)
         defer { Wipe.bytes(&copy) }
         guard let root = try? BER.parse(copy) else {
             throw PrivateKeyFile.malformed("holds a block that is not well-formed BER")
         }
-        var sum = 0
+        var sum = done
         try check(root, depth: 0, &sum)
+        return sum
     }
 
     private static func check(_ node: ASN1Node, depth: Int, _ sum: inout Int) throws(MerchantError) {

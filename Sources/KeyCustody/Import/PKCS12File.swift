@@ -33,8 +33,9 @@ enum PKCS12File {
         guard PKCS12_mac_present(file) == 1 else {
             throw PrivateKeyFile.malformed("is PKCS#12 without a MAC, expected one that its passphrase protects")
         }
-        try KeyDerivationWork.check(bytes)
+        let rounds = try KeyDerivationWork.check(bytes)
         try checkMAC(file, passphrase)
+        try checkInside(file, passphrase, after: rounds)
 
         var key: OpaquePointer?
         var certificate: OpaquePointer?
@@ -62,6 +63,32 @@ enum PKCS12File {
         guard count > 0, let memory else { return nil }
         defer { CRYPTO_free(memory, #fileID, #line) }
         return Array(UnsafeBufferPointer(start: memory, count: Int(count)))
+    }
+
+    /// What is encrypted may hold keys that are encrypted once more, with counts of their own, which no look at the file shows.
+    private static func checkInside(
+        _ file: OpaquePointer, _ passphrase: borrowing Passphrase, after rounds: Int
+    ) throws(MerchantError) {
+        guard let safes = PKCS12_unpack_authsafes(file) else { throw OpenSSLKey.decryptionFailure() }
+        defer { clibcrypto_free_safes(safes) }
+        // "No passphrase" has two spellings; PKCS12_parse goes by the MAC which it is, and takes no text first.
+        let isNone = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
+        var rounds = rounds
+        for index in 0..<clibcrypto_safe_count(safes) {
+            var content: UnsafeMutablePointer<UInt8>?
+            var count: Int32 = 0
+            let opened =
+                isNone
+                ? clibcrypto_open_safe(safes, index, nil, 0, &content, &count)
+                : passphrase.withCString {
+                    clibcrypto_open_safe(safes, index, $0, Int32(passphrase.count), &content, &count)
+                }
+            guard opened != 0 else { continue }
+            guard opened == 1, let content else { throw OpenSSLKey.decryptionFailure() }
+            defer { CRYPTO_clear_free(content, Int(count), #fileID, #line) }
+            rounds = try KeyDerivationWork.check(
+                UnsafeRawBufferPointer(start: content, count: Int(count)), after: rounds)
+        }
     }
 
     /// The MAC is over the whole file: where it holds, the passphrase is right.
