@@ -65,7 +65,7 @@ package enum Daemon {
     ) async throws {
         let startedAt = clock.now
         let (keyring, custody) = try openKeys(settings, store, clock: clock, logger: logger)
-        await store.removeBackupDraft()
+        let draft = await store.backupDraft()
         let claims = ClaimsFile(
             path: settings.claimsPath, isExpected: hadDatabase, wasLeftOpen: lock.found.isOpen, clock: clock,
             logger: logger)
@@ -127,6 +127,7 @@ package enum Daemon {
                     .init(
                         service: OnWaitingThreads(
                             StoreWatch(store: store, conditions: conditions, logger: logger) { await start.makeUp() })),
+                    .init(service: OnWaitingThreads(DraftRemoval(draft: draft, store: store))),
                     .init(
                         service: OnWaitingThreads(
                             BackupSchedule(

@@ -44,20 +44,32 @@ extension MerchantStore {
         // link(2) fails where the name was taken meanwhile; rename(2) would replace what is there.
         guard link(draft, target) == 0 else { throw BackupFile.failure("cannot make \(target)") }
         unlink(draft)
+        await forgetDraft(draft)
         try DatabaseFile.syncDirectory(of: target)
         return manifest
     }
 
     private static let draftFact = "backupDraft"
 
-    /// Removes what a backup left that was being written when the daemon was killed.
-    package func removeBackupDraft() async {
-        guard let draft = try? await read({ try $0.daemonFact(Self.draftFact) }), draft.hasSuffix(".new") else {
-            return
-        }
+    /// What a backup left that was being written when the daemon was killed; nil for nothing.
+    package func backupDraft() async -> String? {
+        let draft = try? await read { try $0.daemonFact(Self.draftFact) }
+        return draft.flatMap { $0.hasSuffix(".new") ? $0 : nil }
+    }
+
+    /// Removes it. Waits for the disk that it lies on.
+    package func removeBackupDraft(_ draft: String) async {
         unlink(draft)
         unlink(draft + "-journal")
-        try? await write { try $0.setDaemonFact(Self.draftFact, "") }
+        await forgetDraft(draft)
+    }
+
+    private func forgetDraft(_ draft: String) async {
+        try? await write { transaction in
+            // Another may be on its way meanwhile.
+            guard try transaction.daemonFact(Self.draftFact) == draft else { return }
+            try transaction.setDaemonFact(Self.draftFact, "")
+        }
     }
 
     /// Whether a failure lies with the file that is written, not with the database.
