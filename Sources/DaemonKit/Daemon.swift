@@ -34,10 +34,11 @@ package enum Daemon {
         }
         Restore.removeLeftovers(settings)
         let clock = SystemClock()
+        if let strange = DatabaseHistory.strangeLog(settings, lock.found) { throw SettingsError(strange) }
         let losses = DatabaseHistory.losses(settings, lock.found)
         guard losses.isEmpty || acceptsOlder else { throw SettingsError(DatabaseHistory.refusal(losses)) }
         // Opening the database makes a new log: should this start end before its record, the next one finds the loss here.
-        for loss in losses { try lock.keepLoss(loss.found) }
+        try lock.keep(losses.map(\.found))
 
         let hadDatabase = access(settings.databasePath, F_OK) == 0
         do {
@@ -90,7 +91,10 @@ package enum Daemon {
             logger: logger)
         try await start.make(acceptsOlder: acceptsOlder)
         // From now on a write-ahead log belongs to the database.
-        try lock.set { $0.isOpen = true }
+        try lock.set {
+            $0.isOpen = true
+            $0.displaced = nil
+        }
 
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
@@ -126,7 +130,9 @@ package enum Daemon {
                             every: settings.auditHead.eventEvery, operations: operations, logger: logger)),
                     .init(
                         service: OnWaitingThreads(
-                            StoreWatch(store: store, conditions: conditions, logger: logger) { await start.makeUp() })),
+                            StoreWatch(store: store, lock: lock, conditions: conditions, logger: logger) {
+                                await start.makeUp()
+                            })),
                     .init(service: OnWaitingThreads(DraftRemoval(draft: draft, store: store))),
                     .init(
                         service: OnWaitingThreads(
@@ -149,8 +155,10 @@ package enum Daemon {
         }
         await outward.shutdown()
         try claims.close()
-        lock.markClosed()
+        if let displaced = store.look() { lock.markDisplaced(displaced) } else { lock.markClosed() }
         try store.close()
+        // A log that was not taken away holds what the next start must not miss.
+        if access(settings.databasePath + "-wal", F_OK) == 0 { try lock.set { $0.isOpen = true } }
     }
 
     /// Reads the files that the settings name, but for keys.

@@ -12,6 +12,7 @@ import Vocabulary
 package final class MerchantStore: MerchantRepository, Sendable {
     /// The database's file; its write-ahead log and shared memory lie beside it.
     package let path: String
+    private let place: DatabaseFile.Place
     let pool: DatabasePool
     let queue: WriteQueue
     /// Whether the write-ahead log may hold erased bytes. At the start nobody knows: the last process may have been killed
@@ -19,6 +20,7 @@ package final class MerchantStore: MerchantRepository, Sendable {
     let erasureIsDue = Atomic(true)
 
     private init(place: DatabaseFile.Place, pool: DatabasePool, clock: any WallClock) {
+        self.place = place
         path = place.path
         self.pool = pool
         queue = WriteQueue(pool: pool, place: place, clock: clock)
@@ -43,6 +45,7 @@ package final class MerchantStore: MerchantRepository, Sendable {
             try pool.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.migrations, to: db, kind: .merchants, at: clock.now)
             }
+            place.rememberLog()
             return MerchantStore(place: place, pool: pool, clock: clock)
         }
     }
@@ -56,9 +59,21 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// Whether writes are taken, and if not, why.
     package var health: StoreHealth { queue.health }
 
+    /// Looks where the database's files are, and takes no more changes where they are not in their places.
+    ///
+    /// - Returns: the inode of the file that was opened, where its name leads to another or to none: what lies in the
+    ///   write-ahead log belongs to that file alone.
+    package func look() -> UInt64? {
+        try? queue.requireInPlace()
+        return place.displaced
+    }
+
     /// Finishes what was asked, refuses everything after, and closes the file.
     package func close() throws {
         queue.finish()
+        // GRDB closes the connection that writes first. Whoever closes last carries the log into the database, which a reader
+        // cannot: the log would stay, with all that was acknowledged since.
+        pool.invalidateReadOnlyConnections()
         try StoreFailure.translating { try pool.close() }
     }
 

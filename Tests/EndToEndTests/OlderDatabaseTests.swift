@@ -123,6 +123,69 @@ import Testing
         try installation.start()
     }
 
+    @Test func `a log without its database is not thrown away`() throws {
+        let (database, away) = (installation.path("state/merchantkeyd.sqlite"), installation.path("away.sqlite"))
+        try installation.start()
+        try installation.restart(SIGTERM)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.last").status == 0)
+        installation.stop(SIGKILL)
+        try FileManager.default.moveItem(atPath: database, toPath: away)
+        for option in [[], ["--accept-older-database"]] {
+            let outcome = try installation.failedStart(["--state-directory", installation.path("state")] + option)
+            #expect(outcome.status == 1 && outcome.error.contains("put that file back beside it"), "\(outcome.error)")
+        }
+        try FileManager.default.moveItem(atPath: away, toPath: database)
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.last").status == 0)
+
+        // Without a log there is nothing to save, but a database that was in use does not begin anew by itself.
+        installation.stop(SIGKILL)
+        for name in [database, database + "-wal"] { try FileManager.default.removeItem(atPath: name) }
+        try refusedStart("is gone, which a daemon had in use", "--accept-older-database")
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `a log meets no other database than its own`(signal: Int32) throws {
+        let (database, away) = (installation.path("state/merchantkeyd.sqlite"), installation.path("away.sqlite"))
+        try installation.start()
+        installation.stop()
+        try copy("state/merchantkeyd.sqlite", "old.sqlite")
+        try installation.start()
+        for number in 0..<20 {
+            #expect(try installation.ctl("merchant", "add", "merchant.com.\(number)").status == 0)
+        }
+        // Carries the log into the database: the old copy lacks pages that the next log refers to.
+        try installation.restart(SIGTERM)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.last").status == 0)
+        try FileManager.default.moveItem(atPath: database, toPath: away)
+        try FileManager.default.moveItem(atPath: installation.path("old.sqlite"), toPath: database)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.refused").status == 1)
+        try installation.eventually("it is told") { installation.log.contains("was moved or replaced") }
+        installation.stop(signal)
+
+        try refusedStart("belongs to another database", "put that file back beside it")
+        let diagnosis = try installation.ctl("diagnose", "--state-directory", installation.path("state"))
+        #expect(diagnosis.status == 1 && diagnosis.output.contains("another database"), "\(diagnosis.output)")
+        try FileManager.default.removeItem(atPath: database)
+        try FileManager.default.moveItem(atPath: away, toPath: database)
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.last").status == 0)
+        #expect(try installation.ctl("audit", "verify").status == 0)
+        try installation.restart(SIGTERM)
+    }
+
+    @Test func `a log that is taken away while it is in use takes no acknowledged change with it`() throws {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.before").status == 0)
+        try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.sqlite-wal"))
+        let refused = try installation.ctl("merchant", "add", "merchant.com.after")
+        #expect(refused.status == 1 && refused.error.contains("-wal' was removed or replaced"), "\(refused.error)")
+        _ = try installation.ctl("status")
+        installation.stop()
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.before").status == 0)
+    }
+
     @Test(arguments: ["a write-ahead log", "a newer database"])
     func `what was accepted as lost stays so until it is on record, however the start ends`(lost: String) throws {
         try installation.start(config: config)

@@ -62,6 +62,19 @@ struct ReplacedFileTests {
         requireStopped(refused)
     }
 
+    @Test("a store that was read from is whole in its file once it is closed, also where its log was taken away")
+    func closed() async throws {
+        for isTaken in [false, true] {
+            let temporary = try TemporaryStore()
+            try await temporary.onboard(Sample.merchant(1), seed: 1)
+            #expect(try temporary.store.readNow { try $0.merchant(Sample.merchant(1)) } != nil)
+            if isTaken { try FileManager.default.removeItem(atPath: temporary.path + "-wal") }
+            try temporary.store.close()
+            #expect(!FileManager.default.fileExists(atPath: temporary.path + "-wal"))
+            #expect(try beside(temporary.path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM merchants") } == 1)
+        }
+    }
+
     @Test("the write-ahead log is not emptied: it may hold what the right file lacks", arguments: [false, true])
     func log(isReplaced: Bool) async throws {
         try await temporary.onboard(Sample.merchant(1), seed: 1)

@@ -98,6 +98,9 @@ struct Diagnosis {
 
     private mutating func judgeLog() {
         let marks = InstanceLock.marks(settings.lockPath)
+        if let strange = DatabaseHistory.strangeLog(settings, marks) {
+            return note("write-ahead log", .failure, strange)
+        }
         let losses = DatabaseHistory.losses(settings, marks)
         guard losses.isEmpty else { return note("write-ahead log", .failure, DatabaseHistory.refusal(losses)) }
         note("write-ahead log", .success, marks.isOpen ? "there" : "none needed")

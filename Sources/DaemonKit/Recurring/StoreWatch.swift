@@ -11,6 +11,7 @@ struct StoreWatch: Service {
     private static let examinationEvery = 24 * 60 * 60 / 2
 
     let store: MerchantStore
+    let lock: InstanceLock
     let conditions: ConditionBoard
     let logger: Logger
     /// What could not be written at the start; false while it cannot be.
@@ -25,10 +26,18 @@ struct StoreWatch: Service {
                 if round % Self.examinationEvery == 0 { await examine() }
                 if !isStartRecorded { isStartRecorded = await makeUpForTheStart() }
                 if case .impaired = store.health { await tryAgain() }
+                look()
                 round += 1
                 try await Task.sleep(for: Self.interval)
             }
         }
+    }
+
+    /// Whether the database's file is in its place. Else the next start, also after a kill, is to know whose the log is.
+    private func look() {
+        guard let displaced = store.look(), lock.displaced != displaced else { return }
+        lock.markDisplaced(displaced)
+        logger.critical("the database's file was moved or replaced", metadata: ["inode": "\(displaced)"])
     }
 
     private func tryAgain() async {

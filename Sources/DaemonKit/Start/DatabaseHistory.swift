@@ -20,8 +20,21 @@ enum DatabaseHistory {
         var losses = marks.unrecordedLosses.map {
             Loss(found: $0, remedy: "an earlier start went on in spite of it and ended before it was on record")
         }
-        let log = settings.databasePath + "-wal"
-        if losses.isEmpty, marks.isOpen, access(settings.databasePath, F_OK) == 0, access(log, F_OK) != 0 {
+        guard losses.isEmpty else { return losses }
+        let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
+        let (database, logFile) = (file(path), file(log))
+        if database == nil, marks.isOpen || marks.displaced != nil || logFile.map({ $0.size > 0 }) == true {
+            losses.append(
+                Loss(
+                    found: "the database \(path) is gone, which a daemon had in use here",
+                    remedy: "put the file back, with its '-wal', or restore a backup"))
+        } else if let displaced = marks.displaced, let database, database.inode != displaced {
+            losses.append(
+                Loss(
+                    found:
+                        "the database \(path) was moved or replaced while the last daemon had it in use: found inode \(database.inode), expected \(displaced)",
+                    remedy: "put back the file that was there, with its '-wal', or restore a backup"))
+        } else if database != nil, marks.isOpen, logFile == nil {
             losses.append(
                 Loss(
                     found:
@@ -29,6 +42,24 @@ enum DatabaseHistory {
                     remedy: "put the file back, or restore a backup"))
         }
         return losses
+    }
+
+    /// SQLite takes whatever log lies beside a database for its own: another file's destroys the database, and beside a new
+    /// one the log, with what was acknowledged last, is thrown away. Nobody may accept that.
+    ///
+    /// - Returns: what is wrong, in words that say what to do; nil for nothing.
+    static func strangeLog(_ settings: Settings, _ marks: InstanceLock.Marks) -> String? {
+        let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
+        guard let found = file(log), found.size > 0 else { return nil }
+        let database = file(path)
+        guard database == nil || marks.displaced.map({ $0 != database?.inode }) == true else { return nil }
+        return
+            "the write-ahead log \(log) belongs to another database than \(path): found \(database.map { "inode \($0.inode)" } ?? "no file"), expected \(marks.displaced.map { "inode \($0)" } ?? "the file that it was written for"). It holds what was acknowledged last: put that file back beside it (its inode shows in 'ls -i'), or restore a backup; only where both are lost, move the log away and start with --accept-older-database"
+    }
+
+    private static func file(_ path: String) -> (inode: UInt64, size: Int)? {
+        var found = stat()
+        return lstat(path, &found) == 0 ? (UInt64(found.st_ino), Int(found.st_size)) : nil
     }
 
     /// Holds the last head that was shipped against the database.

@@ -3,12 +3,15 @@ import Synchronization
 
 /// One daemon a directory: held for the life of the process, let go by the kernel however it ends.
 ///
-/// The file also tells the next daemon how this one ended. Its first line is the holder's process; `open` on the second says
-/// that the database is in use; each line after that is a loss that is not in the audit yet.
+/// The file also tells the next daemon how this one ended. Its first line is the holder's process. Of those after it, `open` says
+/// that the database is in use, `displaced` which file the database was before another took its place, and each `lost` is a loss
+/// that is not in the audit yet. What a write that was cut short left of longer lines is none of these.
 final class InstanceLock: Sendable {
     struct Marks: Equatable {
         /// Whether the database was not closed: the daemon runs, was killed, or the machine stopped.
         var isOpen = false
+        /// The inode of the database's file, where it was taken from its place while in use: the log belongs to it.
+        var displaced: UInt64?
         /// What is known to be gone from the database, in words, and is not on record yet.
         var unrecordedLosses: [String] = []
     }
@@ -57,19 +60,32 @@ final class InstanceLock: Sendable {
     }
 
     var unrecordedLosses: [String] { marks.withLock { $0.unrecordedLosses } }
+    var displaced: UInt64? { marks.withLock { $0.displaced } }
 
-    /// Keeps a loss until it is on record.
-    func keepLoss(_ loss: String) throws {
-        guard !unrecordedLosses.contains(loss) else { return }
-        try set { $0.unrecordedLosses.append(loss) }
+    /// Keeps losses until they are on record.
+    func keep(_ losses: [String]) throws {
+        let new = losses.filter { !unrecordedLosses.contains($0) }
+        guard !new.isEmpty else { return }
+        // Whatever file was missed, from now on it is among the losses.
+        try set {
+            $0.unrecordedLosses += new
+            $0.displaced = nil
+        }
     }
+
+    /// The database's file is no longer in its place; what is in the log must meet no other.
+    ///
+    /// Where it cannot be kept, nothing else is to be done about it: the store takes no more changes.
+    func markDisplaced(_ inode: UInt64) { try? set { $0.displaced = inode } }
 
     /// To be called before the database is closed: that takes its write-ahead log away.
     ///
     /// Where it fails, the next start is refused for a log that is missing: better than one that passes.
     func markClosed() { try? set { $0.isOpen = false } }
 
-    private static let open: Substring = "open"
+    private static let open = "open"
+    private static let displaced = "displaced "
+    private static let lost = "lost "
     /// The most that is read and written, in bytes.
     private static let size = 4096
 
@@ -78,16 +94,22 @@ final class InstanceLock: Sendable {
         let count = max(0, pread(file, &bytes, bytes.count, 0))
         let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
         let rest = lines.dropFirst()
+        func after(_ prefix: String) -> [String] {
+            rest.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+        }
         return (
             lines.first,
-            Marks(isOpen: rest.contains(open), unrecordedLosses: rest.filter { $0 != open }.map(String.init))
+            Marks(
+                isOpen: rest.contains { $0 == open }, displaced: after(displaced).lazy.compactMap { UInt64($0) }.first,
+                unrecordedLosses: after(lost))
         )
     }
 
     /// Over what is there, then cut: a full disk has room for a block that is there already.
     private static func write(_ marks: Marks, to file: CInt) -> Bool {
-        let losses = marks.unrecordedLosses.map { $0.replacing("\n", with: " ") }
-        let lines = ["\(getpid())"] + (marks.isOpen ? [String(open)] : []) + losses
+        let lines =
+            ["\(getpid())"] + (marks.isOpen ? [open] : []) + (marks.displaced.map { ["\(displaced)\($0)"] } ?? [])
+            + marks.unrecordedLosses.map { lost + $0.replacing("\n", with: " ") }
         let text = Array(lines.map { "\($0)\n" }.joined().utf8.prefix(size))
         return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0
             && fsync(file) == 0

@@ -40,7 +40,7 @@ final class StartRecord: Sendable {
         // A restored database is older, and is recorded as that.
         if restored.isEmpty, let older = try await DatabaseHistory.olderThanShipped(settings, operations, logger) {
             guard acceptsOlder else { throw SettingsError(DatabaseHistory.refusal([older])) }
-            try lock.keepLoss(older.found)
+            try lock.keep([older.found])
         }
         let losses = lock.unrecordedLosses
         history.withLock { history in

@@ -51,6 +51,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
             try queue.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.claimsMigrations, to: db, kind: .claims, at: clock.now)
             }
+            place.rememberLog()
             return ClaimStore(place: place, queue: queue, clock: clock)
         }
     }

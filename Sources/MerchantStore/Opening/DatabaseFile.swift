@@ -1,12 +1,13 @@
 import Glibc
 import MerchantCore
+import Synchronization
 
 /// The database's file before SQLite sees it: ours alone from its first moment.
 enum DatabaseFile {
     /// Which file a name leads to.
     struct Identity: Hashable, CustomStringConvertible {
         private let device: UInt64
-        private let inode: UInt64
+        let inode: UInt64
 
         /// - Throws: ``MerchantError`` `storeUnavailable` where the name leads to none.
         init(of path: String) throws(MerchantError) {
@@ -19,25 +20,41 @@ enum DatabaseFile {
         var description: String { "inode \(inode) of device \(device)" }
     }
 
-    /// Where an open database's file stands, and which file it was when it was opened.
-    struct Place: Sendable {
+    /// Where an open database's file and its write-ahead log stand, and which files they were when it was opened.
+    final class Place: Sendable {
         let path: String
         private let opened: Identity
+        /// SQLite keeps the same file, however often it empties it, for as long as anything has the database open.
+        private let log = Mutex<Identity?>(nil)
 
         init(of path: String) throws(MerchantError) {
             self.path = path
             opened = try Identity(of: path)
         }
 
+        /// To be called when SQLite has made the log.
+        func rememberLog() {
+            let found = try? Identity(of: path + "-wal")
+            log.withLock { $0 = found }
+        }
+
         /// SQLite goes on writing into a file whose name was taken from it: gone at the next start, with all that was
         /// answered meanwhile.
         ///
-        /// - Throws: where the name leads to another file by now, or to none.
+        /// - Throws: where a name leads to another file by now, or to none.
         func require() throws(StoreFailure.Replaced) {
+            try Self.require(opened, at: path)
+            if let log = log.withLock({ $0 }) { try Self.require(log, at: path + "-wal") }
+        }
+
+        /// The inode of the database's file, where it is not in its place: the log beside it is this file's, and no other's.
+        var displaced: UInt64? { (try? Identity(of: path)) == opened ? nil : opened.inode }
+
+        private static func require(_ expected: Identity, at path: String) throws(StoreFailure.Replaced) {
             let found = try? Identity(of: path)
-            guard found != opened else { return }
+            guard found != expected else { return }
             throw StoreFailure.Replaced(
-                path: path, found: found?.description ?? "no file", expected: opened.description)
+                path: path, found: found?.description ?? "no file", expected: expected.description)
         }
     }
 
