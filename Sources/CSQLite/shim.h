@@ -9,3 +9,8 @@ static inline int csqlite_use_no_pools(void) {
     int values = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
     return pages != SQLITE_OK ? pages : values;
 }
+
+// Makes a connection close without carrying the write-ahead log into the database, and leave it. sqlite3_db_config is variadic.
+static inline int csqlite_leave_log(sqlite3 *connection) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}

@@ -40,6 +40,8 @@ package enum Daemon {
         // Opening the database makes a new log: should this start end before its record, the next one finds the loss here.
         try lock.keep(losses.map(\.found))
 
+        try lock.markOpening()
+
         let hadDatabase = access(settings.databasePath, F_OK) == 0
         do {
             try prepareMasterKey(settings, logger: logger)
@@ -90,11 +92,7 @@ package enum Daemon {
             operations: operations, settings: settings, lock: lock, caller: ourselves, conditions: conditions,
             logger: logger)
         try await start.make(acceptsOlder: acceptsOlder)
-        // From now on a write-ahead log belongs to the database.
-        try lock.set {
-            $0.isOpen = true
-            $0.displaced = nil
-        }
+        try lock.markOpen()
 
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
@@ -158,7 +156,7 @@ package enum Daemon {
         if let displaced = store.look() { lock.markDisplaced(displaced) } else { lock.markClosed() }
         try store.close()
         // A log that was not taken away holds what the next start must not miss.
-        if access(settings.databasePath + "-wal", F_OK) == 0 { try lock.set { $0.isOpen = true } }
+        if DatabaseHistory.hasLog(settings) { try lock.markOpen(keepingDisplaced: true) }
     }
 
     /// Reads the files that the settings name, but for keys.

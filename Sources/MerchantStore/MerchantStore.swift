@@ -1,3 +1,4 @@
+import CSQLite
 import FoundationEssentials
 import GRDB
 package import MerchantCore
@@ -71,9 +72,17 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// Finishes what was asked, refuses everything after, and closes the file.
     package func close() throws {
         queue.finish()
-        // GRDB closes the connection that writes first. Whoever closes last carries the log into the database, which a reader
-        // cannot: the log would stay, with all that was acknowledged since.
-        pool.invalidateReadOnlyConnections()
+        if queue.isUnreliable {
+            // What a failed sync left of the log in memory may be other than what is on the disk: only the next start, which
+            // holds each frame against its checksum, carries it into the database.
+            pool.writeWithoutTransaction { db in
+                if let connection = db.sqliteConnection { _ = csqlite_leave_log(connection) }
+            }
+        } else {
+            // GRDB closes the connection that writes first. Whoever closes last carries the log into the database, which a
+            // reader cannot: the log would stay, with all that was acknowledged since.
+            pool.invalidateReadOnlyConnections()
+        }
         try StoreFailure.translating { try pool.close() }
     }
 

@@ -186,6 +186,50 @@ import Testing
         #expect(try installation.ctl("merchant", "show", "merchant.com.before").status == 0)
     }
 
+    @Test func `a daemon that ended in order leaves no log, and one that is put there later is refused`() throws {
+        let log = installation.path("state/merchantkeyd.sqlite-wal")
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.kept").status == 0)
+        _ = try installation.ctl("merchant", "list")
+        installation.stop(SIGKILL)
+        try FileManager.default.moveItem(atPath: log, toPath: installation.path("old.log"))
+        try installation.start(["--accept-older-database"])
+        #expect(try installation.ctl("merchant", "add", "merchant.com.later").status == 0)
+        _ = try installation.ctl("merchant", "list")
+        installation.stop()
+        #expect(!FileManager.default.fileExists(atPath: log))
+        // As the refusal before had said, but by now too late.
+        try FileManager.default.copyItem(atPath: installation.path("old.log"), toPath: log)
+        for option in [[], ["--accept-older-database"]] {
+            let outcome = try installation.failedStart(["--state-directory", installation.path("state")] + option)
+            #expect(outcome.status == 1 && outcome.error.contains("move it away"), "\(outcome.error)")
+        }
+        try FileManager.default.removeItem(atPath: log)
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.later").status == 0)
+        #expect(try installation.ctl("audit", "verify").status == 0)
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `a database that is gone is refused, not made anew, where it left traces`(signal: Int32) throws {
+        let database = installation.path("state/merchantkeyd.sqlite")
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.kept").status == 0)
+        installation.stop(signal)
+        try FileManager.default.moveItem(atPath: database, toPath: database + ".away")
+        let words = signal == SIGTERM ? "the file of claims" : "expected the file that it was written for"
+        try refusedStart(words, "back", "--accept-older-database")
+        let diagnosis = try installation.ctl("diagnose", "--state-directory", installation.path("state"))
+        #expect(diagnosis.status == 1 && diagnosis.output.contains(words), "\(diagnosis.output)")
+        try FileManager.default.moveItem(atPath: database + ".away", toPath: database)
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.kept").status == 0)
+        installation.stop()
+        try FileManager.default.removeItem(atPath: database)
+        try installation.start(["--accept-older-database"])
+        #expect(try installation.ctl("audit", "list").output.contains("olderDatabaseAccepted"))
+    }
+
     @Test(arguments: ["a write-ahead log", "a newer database"])
     func `what was accepted as lost stays so until it is on record, however the start ends`(lost: String) throws {
         try installation.start(config: config)

@@ -241,6 +241,40 @@ struct TransactionTests {
         #expect(throws: MerchantError.self) { try store.insert(Sample.dataKey) }
         #expect(try store.readNow { try $0.keyPair(Sample.hash(1)) } != nil)
     }
+
+    @Test(
+        "on a full disk a small change that still finds room does not pass for room",
+        .enabled(if: SmallDisk.canBeMade, "mounting a tmpfs takes root"))
+    func littleRoom() async throws {
+        let disk = try SmallDisk(kilobytes: 2000)
+        let store = try MerchantStore.open(path: "\(disk.path)/m.sqlite")
+        // So much that what is left holds a line, and no more.
+        var full: MerchantError?
+        for size in [1 << 18, 1 << 15, 1 << 12] {
+            for number in 0..<1000 {
+                full = await refusal {
+                    try await store.write {
+                        try $0.setDaemonFact("\(size)/\(number)", String(repeating: "x", count: size))
+                    }
+                }
+                if full != nil { break }
+            }
+        }
+        #expect(full?.detail.contains("make room") == true)
+        for round in 0..<3 {
+            let refused = await refusal { try await store.write { try $0.setDaemonFact("small", "") } }
+            // Else there is nothing to tell apart.
+            if round == 0 { #expect(refused == nil) }
+            guard case .impaired = store.health else {
+                Issue.record("\(store.health)")
+                return
+            }
+        }
+        try disk.resize(kilobytes: 8000)
+        try await store.write { try $0.setDaemonFact("small", "") }
+        #expect(store.health == .ready)
+        try store.close()
+    }
 }
 
 /// Blocks a thread that is ours to block.

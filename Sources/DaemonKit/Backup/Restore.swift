@@ -90,8 +90,8 @@ struct Restore {
         }
         let aside = begun ?? "\(settings.stateDirectory)/replaced-\(clock.now.rfc3339.filter { $0 != ":" })"
         let isMoved = try exchange(aside, marker)
-        // They were the old one's.
-        try lock.set { $0 = .init() }
+        // The marks before were the old one's.
+        try lock.set { $0 = .init(isClosed: true) }
         try marker.remove()
         return Report(drill: drill, undone: undone, aside: isMoved ? aside : nil)
     }

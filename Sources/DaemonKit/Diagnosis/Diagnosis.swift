@@ -49,7 +49,8 @@ struct Diagnosis {
 
     private mutating func judgeDatabase() async {
         guard access(settings.databasePath, F_OK) == 0 else {
-            return note("database content", .warning, "there is no database at \(settings.databasePath) yet")
+            note("database content", .warning, "there is no database at \(settings.databasePath)")
+            return judgeLog()
         }
         let now = clock.now
         let inspection: DatabaseInspection

@@ -23,10 +23,16 @@ enum DatabaseHistory {
         guard losses.isEmpty else { return losses }
         let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
         let (database, logFile) = (file(path), file(log))
-        if database == nil, marks.isOpen || marks.displaced != nil || logFile.map({ $0.size > 0 }) == true {
+        let traces = [
+            marks.isOpen || marks.displaced != nil ? "its mark in the lock" : nil,
+            (logFile?.size ?? 0) > 0 ? "its write-ahead log" : nil,
+            file(settings.claimsPath) != nil ? "the file of claims" : nil,
+        ].compactMap { $0 }
+        if database == nil, !traces.isEmpty {
             losses.append(
                 Loss(
-                    found: "the database \(path) is gone, which a daemon had in use here",
+                    found:
+                        "the database \(path) is gone, which a daemon had in use here: found \(traces.joined(separator: " and "))",
                     remedy: "put the file back, with its '-wal', or restore a backup"))
         } else if let displaced = marks.displaced, let database, database.inode != displaced {
             losses.append(
@@ -52,10 +58,17 @@ enum DatabaseHistory {
         let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
         guard let found = file(log), found.size > 0 else { return nil }
         let database = file(path)
+        if let database, marks.isClosed {
+            return
+                "the write-ahead log \(log) was put beside the database since the last daemon ended in order: found \(found.size) bytes, expected none. It is of another time or of another database than \(path) (inode \(database.inode)), which it would destroy: move it away. Only where both files were copied here together, from a daemon that ran: remove \(settings.lockPath)"
+        }
         guard database == nil || marks.displaced.map({ $0 != database?.inode }) == true else { return nil }
         return
             "the write-ahead log \(log) belongs to another database than \(path): found \(database.map { "inode \($0.inode)" } ?? "no file"), expected \(marks.displaced.map { "inode \($0)" } ?? "the file that it was written for"). It holds what was acknowledged last: put that file back beside it (its inode shows in 'ls -i'), or restore a backup; only where both are lost, move the log away and start with --accept-older-database"
     }
+
+    /// Whether a log with content is there.
+    static func hasLog(_ settings: Settings) -> Bool { (file(settings.databasePath + "-wal")?.size ?? 0) > 0 }
 
     private static func file(_ path: String) -> (inode: UInt64, size: Int)? {
         var found = stat()

@@ -4,12 +4,14 @@ import Synchronization
 /// One daemon a directory: held for the life of the process, let go by the kernel however it ends.
 ///
 /// The file also tells the next daemon how this one ended. Its first line is the holder's process. Of those after it, `open` says
-/// that the database is in use, `displaced` which file the database was before another took its place, and each `lost` is a loss
+/// that the database is in use, `closed` that it was closed and left no log, `displaced` which file the database was before another took its place, and each `lost` is a loss
 /// that is not in the audit yet. What a write that was cut short left of longer lines is none of these.
 final class InstanceLock: Sendable {
     struct Marks: Equatable {
         /// Whether the database was not closed: the daemon runs, was killed, or the machine stopped.
         var isOpen = false
+        /// Whether the database was closed and no log was left: one that lies there now was put there.
+        var isClosed = false
         /// The inode of the database's file, where it was taken from its place while in use: the log belongs to it.
         var displaced: UInt64?
         /// What is known to be gone from the database, in words, and is not on record yet.
@@ -81,9 +83,27 @@ final class InstanceLock: Sendable {
     /// To be called before the database is closed: that takes its write-ahead log away.
     ///
     /// Where it fails, the next start is refused for a log that is missing: better than one that passes.
-    func markClosed() { try? set { $0.isOpen = false } }
+    func markClosed() {
+        try? set {
+            $0.isOpen = false
+            $0.isClosed = true
+        }
+    }
+
+    /// To be called before the database is opened: from now on there may be a log, and one that is missing is not missed yet.
+    func markOpening() throws { try set { $0.isClosed = false } }
+
+    /// To be called before anything is acknowledged: from now on the log belongs to the database.
+    func markOpen(keepingDisplaced: Bool = false) throws {
+        try set {
+            $0.isOpen = true
+            $0.isClosed = false
+            if !keepingDisplaced { $0.displaced = nil }
+        }
+    }
 
     private static let open = "open"
+    private static let closed = "closed"
     private static let displaced = "displaced "
     private static let lost = "lost "
     /// The most that is read and written, in bytes.
@@ -100,7 +120,8 @@ final class InstanceLock: Sendable {
         return (
             lines.first,
             Marks(
-                isOpen: rest.contains { $0 == open }, displaced: after(displaced).lazy.compactMap { UInt64($0) }.first,
+                isOpen: rest.contains { $0 == open }, isClosed: rest.contains { $0 == closed },
+                displaced: after(displaced).lazy.compactMap { UInt64($0) }.first,
                 unrecordedLosses: after(lost))
         )
     }
@@ -108,7 +129,8 @@ final class InstanceLock: Sendable {
     /// Over what is there, then cut: a full disk has room for a block that is there already.
     private static func write(_ marks: Marks, to file: CInt) -> Bool {
         let lines =
-            ["\(getpid())"] + (marks.isOpen ? [open] : []) + (marks.displaced.map { ["\(displaced)\($0)"] } ?? [])
+            ["\(getpid())"] + (marks.isOpen ? [open] : []) + (marks.isClosed ? [closed] : [])
+            + (marks.displaced.map { ["\(displaced)\($0)"] } ?? [])
             + marks.unrecordedLosses.map { lost + $0.replacing("\n", with: " ") }
         let text = Array(lines.map { "\($0)\n" }.joined().utf8.prefix(size))
         return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0

@@ -122,7 +122,10 @@ extension MerchantOperations {
         return Event(
             .revokedKeyRequested, .warning, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
             detail:
-                "a \(keyPair.state.rawValue) key was asked for at \(last): if payments are refused, key restore takes the revocation back"
+                "a \(keyPair.state.rawValue) key was asked for at \(last): if payments are refused, "
+                + (keyPair.state == .revoked
+                    ? "key restore takes the revocation back"
+                    : "they were encrypted to a key that cannot come back: see which certificate is activated at Apple")
         )
     }
 }

@@ -31,12 +31,13 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         var waiting: [Write] = []
         /// Whether a group is being written or will be.
         var isBusy = false
-        /// Why the last change could not be written, and since when; until one is.
+        /// Why a change could not be written, and since when; until one is, and room is proven.
         var impairment: (error: MerchantError, since: Timestamp)?
         /// Why nothing new is taken.
         var refusal: MerchantError?
         /// Why nothing that waits is written either.
         var failure: MerchantError?
+        var isUnreliable = false
     }
 
     private let writer: any DatabaseWriter
@@ -45,17 +46,20 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     private let longestQueue: Int
     private let clock: any WallClock
     private let body: Body
+    /// Writes as much as any one change may take, in transactions of its own, and gives the room back.
+    private let trial: @Sendable (Database) throws -> Void
     private let state = Mutex(State())
 
     init(
         writer: any DatabaseWriter, place: DatabaseFile.Place, largestGroup: Int, longestQueue: Int,
-        clock: any WallClock, body: @escaping Body
+        clock: any WallClock, trial: @escaping @Sendable (Database) throws -> Void = { _ in }, body: @escaping Body
     ) {
         self.writer = writer
         self.place = place
         self.clock = clock
         self.largestGroup = largestGroup
         self.longestQueue = longestQueue
+        self.trial = trial
         self.body = body
     }
 
@@ -79,6 +83,9 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         if let refusal { write.refuse(refusal) }
         if begins { scheduleNextGroup() }
     }
+
+    /// Whether what was written may be other than what is on the disk; a file that was moved away is whole.
+    var isUnreliable: Bool { state.withLock { $0.isUnreliable } }
 
     /// - Throws: why nothing is taken any more.
     func requireReady() throws {
@@ -107,9 +114,12 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     }
 
     /// Takes no more changes until a restart.
-    func fail(_ error: MerchantError) {
+    func fail(_ error: MerchantError, isUnreliable: Bool = true) {
         let failure = MerchantError(error.code, "\(error.detail); nothing is written until the daemon is restarted")
-        state.withLock { $0.failure = $0.failure ?? failure }
+        state.withLock {
+            $0.failure = $0.failure ?? failure
+            $0.isUnreliable = $0.isUnreliable || isUnreliable
+        }
     }
 
     /// Writes what waits, takes nothing new, and returns when it is done.
@@ -122,7 +132,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     func judged(_ error: any Error) -> any Error {
         let translated = StoreFailure.translated(error)
         if StoreFailure.isLasting(error), let translated = translated as? MerchantError {
-            fail(translated)
+            fail(translated, isUnreliable: !(error is StoreFailure.Replaced))
             return state.withLock { $0.failure } ?? translated
         }
         return translated
@@ -168,10 +178,17 @@ extension WriteGroups {
         }
         note(written?.impairment)
         // A group of refusals alone has written nothing, so it proves nothing.
-        if written?.impairment == nil, db.totalChangesCount > changesBefore {
-            state.withLock { $0.impairment = nil }
-        }
+        if written?.impairment == nil, db.totalChangesCount > changesBefore { recover(on: db) }
         written?.answer()
+    }
+
+    /// Takes the storage for good again where it is: on a full disk a small change may still find room, and the next will not.
+    private func recover(on db: Database) {
+        guard state.withLock({ $0.impairment != nil }) else { return }
+        do {
+            try trial(db)
+            state.withLock { $0.impairment = nil }
+        } catch { note(judged(error) as? MerchantError) }
     }
 
     /// Remembers what kept a change from being written.

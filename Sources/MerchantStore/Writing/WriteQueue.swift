@@ -30,7 +30,8 @@ final class WriteQueue: Sendable {
         let observers = Observers()
         self.observers = observers
         groups = WriteGroups(
-            writer: pool, place: place, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
+            writer: pool, place: place, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock,
+            trial: Self.writeMuch
         ) { group, db in
             var answers: [@Sendable () -> Void] = []
             var changed: Set<PublicKeyHash> = []
@@ -59,12 +60,25 @@ final class WriteQueue: Sendable {
 
     var health: StoreHealth { groups.health }
     func add(_ write: PendingWrite) { groups.add(write) }
+    var isUnreliable: Bool { groups.isUnreliable }
     func requireReady() throws { try groups.requireReady() }
     func requireInPlace() throws { try groups.requireInPlace() }
     func writeNow(_ body: (Database) throws -> Void) throws { try groups.writeNow(body) }
     func finish() { groups.finish() }
     func fail(_ error: MerchantError) { groups.fail(error) }
     func judged(_ error: any Error) -> any Error { groups.judged(error) }
+
+    /// More than any one change takes, in bytes.
+    private static let trialSize = 64 * 1024
+
+    private static func writeMuch(_ db: Database) throws {
+        for text in [String(repeating: "-", count: trialSize), ""] {
+            try db.inTransaction(.immediate) {
+                try StoreTransaction(db: db).setDaemonFact("lastTry", text)
+                return .commit
+            }
+        }
+    }
 
     /// Makes one change; a change that fails is undone alone.
     ///
