@@ -5,7 +5,7 @@ struct Diagnose: AsyncParsableCommand {
         commandName: "diagnose", abstract: "Look at everything the daemon stands on, whether it runs or not.",
         discussion: """
             Files and their modes, database, schema, master key, sockets, clock, certificates, disk space, limits: success, \
-            warning or failure for each. Changes nothing. Run it as the daemon's user or root, on its machine. Exit \
+            warning or failure for each. Changes nothing. Run it as the daemon's user, on its machine. Exit \
             status: 0, or 1 where something failed.
             """)
 

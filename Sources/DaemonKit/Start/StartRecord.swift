@@ -19,6 +19,7 @@ final class StartRecord: Sendable {
     private let conditions: ConditionBoard
     private let logger: Logger
     private let history = Mutex<[(deed: AuditEntry.Deed, reason: String)]>([])
+    private let isRecorded = Atomic(false)
     private let isMade = Atomic(false)
 
     init(
@@ -60,8 +61,11 @@ final class StartRecord: Sendable {
         do {
             // Harmless to repeat, so it comes first: the start is on record once.
             try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
-            try await operations.recordStart(
-                as: caller, version: Program.version, policy: settings.policy, history: history.withLock { $0 })
+            if !isRecorded.load(ordering: .acquiring) {
+                try await operations.recordStart(
+                    as: caller, version: Program.version, policy: settings.policy, history: history.withLock { $0 })
+                isRecorded.store(true, ordering: .releasing)
+            }
             try lock.set { $0.unrecordedLosses = [] }
             try await forgetRestore()
             isMade.store(true, ordering: .releasing)

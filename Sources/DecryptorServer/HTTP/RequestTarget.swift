@@ -33,7 +33,10 @@ struct RequestTarget: Sendable {
             return
         }
         guard allowed.isEmpty else { throw HTTPRefusal.methodNotAllowed(allow: allowed.joined(separator: ", ")) }
-        throw MerchantError(.notFound, "there is no such path, expected one of schema/openapi.yaml")
+        throw MerchantError(
+            .notFound,
+            "there is no such path, expected one of schema/openapi.yaml, a publicKeyHash in it as Base64url or hexadecimal"
+        )
     }
 
     /// Where the path lies: before a query, and behind scheme and authority where a client sends them (RFC 9112 section 3.2.2).
