@@ -39,7 +39,6 @@ package enum Daemon {
         guard losses.isEmpty || acceptsOlder else { throw SettingsError(DatabaseHistory.refusal(losses)) }
         // Opening the database makes a new log: should this start end before its record, the next one finds the loss here.
         try lock.keep(losses.map(\.found))
-
         try lock.markOpening()
 
         let hadDatabase = access(settings.databasePath, F_OK) == 0
@@ -56,7 +55,9 @@ package enum Daemon {
             }
         } catch {
             // Whoever closes a database last takes its log away, content and all: the next start is not to miss it.
-            if access(settings.databasePath + "-wal", F_OK) != 0 { lock.markClosed() }
+            if access(settings.databasePath, F_OK) == 0, access(settings.databasePath + "-wal", F_OK) != 0 {
+                try? lock.markClosed(leavingLog: false)
+            }
             throw error
         }
         withExtendedLifetime(lock) { logger.info("merchantkeyd ended") }
@@ -153,10 +154,14 @@ package enum Daemon {
         }
         await outward.shutdown()
         try claims.close()
-        if let displaced = store.look() { lock.markDisplaced(displaced) } else { lock.markClosed() }
+        if let displaced = store.look() {
+            // The log goes with the file, wherever that is.
+            lock.markDisplaced(displaced)
+            return try store.close()
+        }
+        lock.markClosing()
         try store.close()
-        // A log that was not taken away holds what the next start must not miss.
-        if DatabaseHistory.hasLog(settings) { try lock.markOpen(keepingDisplaced: true) }
+        try lock.markClosed(leavingLog: DatabaseHistory.hasLog(settings))
     }
 
     /// Reads the files that the settings name, but for keys.

@@ -7,6 +7,35 @@ import Testing
     static let isPossible = (try? Installation.run(["strace", "-f", "-o", "/dev/null", "true"]).status) == 0
 
     @Test(.enabled(if: isPossible, "needs strace, and leave to trace"))
+    func `a database is called closed only once its log is gone`() throws {
+        let installation = try Installation()
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.trace").status == 0)
+        _ = try installation.ctl("merchant", "list")
+        let trace = installation.path("trace")
+        let tracer = Process()
+        tracer.executableURL = URL(filePath: "/usr/bin/env")
+        tracer.arguments = [
+            "strace", "-f", "-y", "-s", "64", "-o", trace, "-e", "trace=unlink,pwrite64,recvfrom,read", "-p",
+            "\(try #require(installation.process))",
+        ]
+        tracer.standardError = FileHandle(forWritingAtPath: "/dev/null")
+        try tracer.run()
+        func lines() -> [Substring] {
+            ((try? String(contentsOfFile: trace, encoding: .utf8)) ?? "").split(separator: "\n")
+        }
+        try installation.eventually("the tracer sees requests") {
+            _ = try installation.curl(installation.adminSocket, "/v1/health")
+            return lines().contains { $0.contains("GET /v1/health") }
+        }
+        installation.stop()
+        tracer.waitUntilExit()
+        let gone = lines().firstIndex { $0.contains("unlink(") && $0.contains("merchantkeyd.sqlite-wal") }
+        let closed = lines().firstIndex { $0.contains("merchantkeyd.lock") && $0.contains("closed") }
+        #expect(try #require(gone) < #require(closed))
+    }
+
+    @Test(.enabled(if: isPossible, "needs strace, and leave to trace"))
     func `a sync of the write-ahead log ends before each acknowledging reply`() throws {
         let installation = try Installation()
         try installation.start()

@@ -174,6 +174,27 @@ import Testing
         try installation.restart(SIGTERM)
     }
 
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `a database that was moved away with its log while in use is whole when both are back`(signal: Int32) throws {
+        let (database, away) = (installation.path("state/merchantkeyd.sqlite"), installation.path("away.sqlite"))
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.last").status == 0)
+        for suffix in ["", "-wal"] {
+            try FileManager.default.moveItem(atPath: database + suffix, toPath: away + suffix)
+        }
+        #expect(try installation.ctl("merchant", "add", "merchant.com.refused").status == 1)
+        try installation.eventually("it is told") { installation.log.contains("was moved or replaced") }
+        installation.stop(signal)
+        try refusedStart("is gone, which a daemon had in use")
+        for suffix in ["", "-wal"] {
+            try FileManager.default.moveItem(atPath: away + suffix, toPath: database + suffix)
+        }
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.last").status == 0)
+        #expect(try installation.ctl("audit", "verify").status == 0)
+        try installation.restart(SIGTERM)
+    }
+
     @Test func `a log that is taken away while it is in use takes no acknowledged change with it`() throws {
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.before").status == 0)

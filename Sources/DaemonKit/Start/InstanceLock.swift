@@ -4,8 +4,10 @@ import Synchronization
 /// One daemon a directory: held for the life of the process, let go by the kernel however it ends.
 ///
 /// The file also tells the next daemon how this one ended. Its first line is the holder's process. Of those after it, `open` says
-/// that the database is in use, `closed` that it was closed and left no log, `displaced` which file the database was before another took its place, and each `lost` is a loss
-/// that is not in the audit yet. What a write that was cut short left of longer lines is none of these.
+/// that the database is in use, `closed` that it was closed and left no log, `displaced` which file the database was before
+/// another took its place, and each `lost` is a loss that is not in the audit yet. Between `open` and `closed`, while the
+/// database is being opened or closed, nothing is said: a log may be there or not. What a write that was cut short left of
+/// longer lines is none of these.
 final class InstanceLock: Sendable {
     struct Marks: Equatable {
         /// Whether the database was not closed: the daemon runs, was killed, or the machine stopped.
@@ -83,10 +85,14 @@ final class InstanceLock: Sendable {
     /// To be called before the database is closed: that takes its write-ahead log away.
     ///
     /// Where it fails, the next start is refused for a log that is missing: better than one that passes.
-    func markClosed() {
-        try? set {
-            $0.isOpen = false
-            $0.isClosed = true
+    func markClosing() { try? set { $0.isOpen = false } }
+
+    /// To be called after the database was closed. A log that is still there holds what the next start must not miss.
+    func markClosed(leavingLog: Bool) throws {
+        try set {
+            $0.isOpen = leavingLog
+            $0.isClosed = !leavingLog
+            $0.displaced = nil
         }
     }
 
@@ -94,11 +100,10 @@ final class InstanceLock: Sendable {
     func markOpening() throws { try set { $0.isClosed = false } }
 
     /// To be called before anything is acknowledged: from now on the log belongs to the database.
-    func markOpen(keepingDisplaced: Bool = false) throws {
+    func markOpen() throws {
         try set {
             $0.isOpen = true
-            $0.isClosed = false
-            if !keepingDisplaced { $0.displaced = nil }
+            $0.displaced = nil
         }
     }
 
