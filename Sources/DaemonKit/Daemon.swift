@@ -56,7 +56,7 @@ package enum Daemon {
         } catch {
             // Whoever closes a database last takes its log away, content and all: the next start is not to miss it.
             if access(settings.databasePath, F_OK) == 0, access(settings.databasePath + "-wal", F_OK) != 0 {
-                try? lock.markClosed(leavingLog: false)
+                try? markClosed(settings, lock)
             }
             throw error
         }
@@ -161,6 +161,12 @@ package enum Daemon {
         }
         lock.markClosing()
         try store.close()
+        try markClosed(settings, lock)
+    }
+
+    private static func markClosed(_ settings: Settings, _ lock: InstanceLock) throws {
+        // SQLite does not make it durable that the log is gone: after a power failure it would pass for a foreign one.
+        try Durable.sync(settings.stateDirectory)
         try lock.markClosed(leavingLog: DatabaseHistory.hasLog(settings))
     }
 

@@ -7,7 +7,7 @@ import Testing
     static let isPossible = (try? Installation.run(["strace", "-f", "-o", "/dev/null", "true"]).status) == 0
 
     @Test(.enabled(if: isPossible, "needs strace, and leave to trace"))
-    func `a database is called closed only once its log is gone`() throws {
+    func `a database is called closed only once its log is gone for good`() throws {
         let installation = try Installation()
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.trace").status == 0)
@@ -16,7 +16,7 @@ import Testing
         let tracer = Process()
         tracer.executableURL = URL(filePath: "/usr/bin/env")
         tracer.arguments = [
-            "strace", "-f", "-y", "-s", "64", "-o", trace, "-e", "trace=unlink,pwrite64,recvfrom,read", "-p",
+            "strace", "-f", "-y", "-s", "64", "-o", trace, "-e", "trace=unlink,pwrite64,fsync,recvfrom,read", "-p",
             "\(try #require(installation.process))",
         ]
         tracer.standardError = FileHandle(forWritingAtPath: "/dev/null")
@@ -32,7 +32,9 @@ import Testing
         tracer.waitUntilExit()
         let gone = lines().firstIndex { $0.contains("unlink(") && $0.contains("merchantkeyd.sqlite-wal") }
         let closed = lines().firstIndex { $0.contains("merchantkeyd.lock") && $0.contains("closed") }
-        #expect(try #require(gone) < #require(closed))
+        let synced = lines().lastIndex { $0.contains("fsync(") && $0.contains("/state>") && $0.contains("= 0") }
+        #expect(try #require(gone) < #require(synced))
+        #expect(try #require(synced) < #require(closed))
     }
 
     @Test(.enabled(if: isPossible, "needs strace, and leave to trace"))
