@@ -41,7 +41,7 @@ enum BulkReaction: Hashable, Sendable {
         // A rate limit ends: who keeps to it gets through.
         case (429, _): self = .pauseAll(asked)
         case (503, "gatewayUnavailable"): self = tries > Self.mostRepeats ? .stop(.refused) : .pauseAll(asked)
-        case (503, _): self = tries > Self.mostQuickRepeats ? .stop(.unreachable) : .waitAlone(quick)
+        case (503, _): self = tries > Self.mostQuickRepeats ? .stop(.refused) : .waitAlone(quick)
         // What became of it is not known; asking for the same again is safe, and finds out.
         case (504, _): self = tries > Self.mostRepeats ? .fail : .waitAlone(.seconds(1 << min(tries - 1, 4)))
         default: self = .fail
