@@ -89,6 +89,7 @@ package enum Daemon {
             conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
         store.setEventObserver(operations.bell)
+        store.setAuditObserver(lock)
         let start = StartRecord(
             operations: operations, settings: settings, lock: lock, caller: ourselves, conditions: conditions,
             logger: logger)

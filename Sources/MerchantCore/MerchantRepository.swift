@@ -90,6 +90,11 @@ package protocol KeyChangeObserver: Sendable {
     func keysChanged(_ hashes: [PublicKeyHash])
 }
 
+/// Told, after a commit and before its caller is answered, where the audit ends now.
+package protocol AuditObserver: Sendable {
+    func auditGrew(to head: AuditHead)
+}
+
 /// The header `Idempotency-Key` of one caller for one kind of request.
 package struct IdempotencyKey: Hashable, Sendable {
     package let callerUID: UInt32

@@ -57,6 +57,9 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// Names who is told that there may be events to list or to deliver. Once, before the store is shared.
     package func setEventObserver(_ observer: any EventObserver) { queue.setEventObserver(observer) }
 
+    /// Names who is told where the audit ends. Once, before the store is shared.
+    package func setAuditObserver(_ observer: any AuditObserver) { queue.setAuditObserver(observer) }
+
     /// Whether writes are taken, and if not, why.
     package var health: StoreHealth { queue.health }
 
@@ -107,14 +110,14 @@ package final class MerchantStore: MerchantRepository, Sendable {
 
     /// As ``examine()``, and leaves it at looking.
     package func quickCheck() async throws -> [String] {
-        try await StoreFailure.translating {
-            try await pool.read { db in
-                try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
-                    + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
-                        "a row of \($0["table"] as String? ?? "?") refers to none of \($0["parent"] as String? ?? "?")"
-                    }
+        try await StoreFailure.translating { try await pool.read { try Self.damage(in: $0) } }
+    }
+
+    static func damage(in db: Database) throws -> [String] {
+        try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+            + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
+                "a row of \($0["table"] as String? ?? "?") refers to none of \($0["parent"] as String? ?? "?")"
             }
-        }
     }
 }
 

@@ -40,14 +40,27 @@ enum DatabaseHistory {
                     found:
                         "the database \(path) was moved or replaced while the last daemon had it in use: found inode \(database.inode), expected \(displaced)",
                     remedy: "put back the file that was there, with its '-wal', or restore a backup"))
-        } else if database != nil, marks.isOpen, logFile == nil {
+        } else if database != nil, marks.isOpen, logFile == nil, let lost = lostWithLog(path, marks) {
             losses.append(
                 Loss(
                     found:
-                        "the last daemon here did not end in order, and the database's write-ahead log \(log) is gone: what was acknowledged last is not in the database",
+                        "the last daemon here did not end in order, and the database's write-ahead log \(log) is gone: \(lost)",
                     remedy: "put the file back, or restore a backup"))
         }
         return losses
+    }
+
+    /// What the database lacks without the log that is gone.
+    ///
+    /// Any program that opens a database after a kill, such as SQLite's shell, carries the log over and removes it as it ends:
+    /// where the audit's last record is in the database, nothing is lost.
+    private static func lostWithLog(_ path: String, _ marks: InstanceLock.Marks) -> String? {
+        guard let head = marks.head, DatabaseInspection.holds(head.end, in: path) else {
+            return "what was acknowledged last is not in the database"
+        }
+        guard !head.isOfThisBoot else { return nil }
+        return
+            "the machine was restarted since, so what was acknowledged last may not be in the database, which holds record \(head.end.sequence) of the audit; nothing is lost where another program, such as sqlite3, had the database open meanwhile and carried the log over"
     }
 
     /// SQLite takes whatever log lies beside a database for its own: another file's destroys the database, and beside a new
@@ -59,6 +72,8 @@ enum DatabaseHistory {
         guard let found = file(log), found.size > 0 else { return nil }
         let database = file(path)
         if let database, marks.isClosed {
+            // A log that a program has open, by this name and this database's, is this database's.
+            guard !isInUse(path) else { return nil }
             return
                 "the write-ahead log \(log) was put beside the database since the last daemon ended in order: found \(found.size) bytes, expected none. It is of another time or of another database than \(path) (inode \(database.inode)), which it would destroy: move it away. Only where both files were copied here together, from a daemon that ran: remove \(settings.lockPath)"
         }
@@ -66,6 +81,20 @@ enum DatabaseHistory {
         return
             "the write-ahead log \(log) belongs to another database than \(path): found \(database.map { "inode \($0.inode)" } ?? "no file"), expected \(marks.displaced.map { "inode \($0)" } ?? "the file that it was written for"). It holds what was acknowledged last: put that file back beside it (its inode shows in 'ls -i'), or restore a backup; only where both are lost, move the log away and start with --accept-older-database"
     }
+
+    /// Whether another process has the database open: each holds SQLite's lock on its shared memory as long as it does.
+    private static func isInUse(_ path: String) -> Bool {
+        let file = open(path + "-shm", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+        (lock.l_start, lock.l_len) = (sharedMemoryLock, 1)
+        return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+    }
+
+    /// The byte that SQLite calls UNIX_SHM_DMS, of the format of the file of shared memory.
+    private static let sharedMemoryLock: off_t = 128
 
     /// Whether a log with content is there.
     static func hasLog(_ settings: Settings) -> Bool { (file(settings.databasePath + "-wal")?.size ?? 0) > 0 }

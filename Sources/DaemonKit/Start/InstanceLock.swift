@@ -1,13 +1,14 @@
 import Glibc
+import MerchantCore
 import Synchronization
 
 /// One daemon a directory: held for the life of the process, let go by the kernel however it ends.
 ///
 /// The file also tells the next daemon how this one ended. Its first line is the holder's process. Of those after it, `open` says
 /// that the database is in use, `closed` that it was closed and left no log, `displaced` which file the database was before
-/// another took its place, and each `lost` is a loss that is not in the audit yet. Between `open` and `closed`, while the
-/// database is being opened or closed, nothing is said: a log may be there or not. What a write that was cut short left of
-/// longer lines is none of these.
+/// another took its place, `head` where the audit ended, and each `lost` is a loss that is not in the audit yet. Between `open`
+/// and `closed`, while the database is being opened or closed, nothing is said: a log may be there or not. What stands after
+/// `end` was left by a longer write.
 final class InstanceLock: Sendable {
     struct Marks: Equatable {
         /// Whether the database was not closed: the daemon runs, was killed, or the machine stopped.
@@ -16,8 +17,43 @@ final class InstanceLock: Sendable {
         var isClosed = false
         /// The inode of the database's file, where it was taken from its place while in use: the log belongs to it.
         var displaced: UInt64?
+        /// The last end of the audit that anybody was answered upon.
+        var head: Head?
         /// What is known to be gone from the database, in words, and is not on record yet.
         var unrecordedLosses: [String] = []
+    }
+
+    /// Where the audit ended, and on which boot of the machine.
+    ///
+    /// It is written at each commit, but synced only with the other marks: whatever a killed daemon acknowledged is in it; what
+    /// was acknowledged before a loss of power may go further.
+    struct Head: Hashable {
+        let end: AuditHead
+        let boot: String
+
+        var isOfThisBoot: Bool { !boot.isEmpty && boot == Self.boot }
+
+        /// Empty where the kernel does not say.
+        static let boot: String = {
+            let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return "" }
+            defer { close(file) }
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = max(0, Glibc.read(file, &bytes, bytes.count))
+            return String(decoding: bytes[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
+        }()
+
+        /// Where nothing is known of the boot, it stands alone.
+        var text: String { boot.isEmpty ? end.description : "\(end) \(boot)" }
+
+        init(_ end: AuditHead) { (self.end, boot) = (end, Self.boot) }
+
+        /// Reads what ``text`` writes.
+        init?(text: String) {
+            let words = text.split(separator: " ")
+            guard let first = words.first, let end = AuditHead(first) else { return nil }
+            (self.end, boot) = (end, words.count > 1 ? String(words[1]) : "")
+        }
     }
 
     private let descriptor: CInt
@@ -57,7 +93,7 @@ final class InstanceLock: Sendable {
     func set(_ change: (inout Marks) -> Void) throws {
         try marks.withLock { marks in
             change(&marks)
-            guard Self.write(marks, to: descriptor) else {
+            guard Self.write(marks, to: descriptor), fsync(descriptor) == 0 else {
                 throw SettingsError("the lock file cannot be written: \(String(cString: strerror(errno)))")
             }
         }
@@ -110,7 +146,9 @@ final class InstanceLock: Sendable {
     private static let open = "open"
     private static let closed = "closed"
     private static let displaced = "displaced "
+    private static let head = "head "
     private static let lost = "lost "
+    private static let end = "end"
     /// The most that is read and written, in bytes.
     private static let size = 4096
 
@@ -118,7 +156,7 @@ final class InstanceLock: Sendable {
         var bytes = [UInt8](repeating: 0, count: size)
         let count = max(0, pread(file, &bytes, bytes.count, 0))
         let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        let rest = lines.dropFirst()
+        let rest = lines.dropFirst().prefix { $0 != end }
         func after(_ prefix: String) -> [String] {
             rest.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
         }
@@ -127,6 +165,7 @@ final class InstanceLock: Sendable {
             Marks(
                 isOpen: rest.contains { $0 == open }, isClosed: rest.contains { $0 == closed },
                 displaced: after(displaced).lazy.compactMap { UInt64($0) }.first,
+                head: after(head).lazy.compactMap { Head(text: $0) }.first,
                 unrecordedLosses: after(lost))
         )
     }
@@ -135,12 +174,21 @@ final class InstanceLock: Sendable {
     private static func write(_ marks: Marks, to file: CInt) -> Bool {
         let lines =
             ["\(getpid())"] + (marks.isOpen ? [open] : []) + (marks.isClosed ? [closed] : [])
-            + (marks.displaced.map { ["\(displaced)\($0)"] } ?? [])
-            + marks.unrecordedLosses.map { lost + $0.replacing("\n", with: " ") }
+            + (marks.displaced.map { ["\(displaced)\($0)"] } ?? []) + (marks.head.map { [head + $0.text] } ?? [])
+            + marks.unrecordedLosses.map { lost + $0.replacing("\n", with: " ") } + [end]
         let text = Array(lines.map { "\($0)\n" }.joined().utf8.prefix(size))
         return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0
-            && fsync(file) == 0
     }
 
     deinit { close(descriptor) }
+}
+
+extension InstanceLock: AuditObserver {
+    /// A write that fails leaves an older end there, which proves less of a database whose log is gone; the next one mends it.
+    func auditGrew(to head: AuditHead) {
+        marks.withLock { marks in
+            marks.head = Head(head)
+            _ = Self.write(marks, to: descriptor)
+        }
+    }
 }

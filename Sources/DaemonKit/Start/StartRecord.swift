@@ -44,6 +44,7 @@ final class StartRecord: Sendable {
             try lock.keep([older.found])
         }
         let losses = lock.unrecordedLosses
+        if restored.isEmpty, losses.isEmpty { try await tellOfMissingRecords() }
         history.withLock { history in
             if !restored.isEmpty { history.append((.databaseRestored, restored)) }
             history += losses.map { (.olderDatabaseAccepted, $0) }
@@ -53,6 +54,16 @@ final class StartRecord: Sendable {
                 "the callers' permits have changed and the audit cannot be written: make room, or start with the permits as they were"
             )
         }
+    }
+
+    /// An older copy, or a chain without its end, is seen without a shipped head too. No reason to refuse: what tells of it lies
+    /// beside the database, and goes or comes with it.
+    private func tellOfMissingRecords() async throws {
+        guard let head = lock.found.head?.end, let found = try await operations.difference(from: head) else { return }
+        let text =
+            "the database is not as the last daemon here left it: \(found.detail); if that was not meant, stop, put the newer one back or restore a backup: keys revoked since may answer again"
+        logger.error("\(text)")
+        conditions.set(.databaseRestored, .warning, text)
     }
 
     /// - Returns: whether the start is on record now.

@@ -34,6 +34,20 @@ package struct DatabaseInspection: Sendable {
         }
     }
 
+    /// Whether a database that nobody has open holds an audit record, by the hash that was stored with it, and is sound.
+    ///
+    /// False also where it cannot be read.
+    package static func holds(_ head: AuditHead, in path: String) -> Bool {
+        guard let queue = try? queue(path) else { return false }
+        defer { try? queue.close() }
+        let isHeld = try? queue.read { db in
+            let hash = try Data.fetchOne(
+                db, sql: "SELECT hash FROM audit WHERE sequence = ?", arguments: [head.sequence])
+            return try hash == Data(head.hash) && MerchantStore.damage(in: db).isEmpty
+        }
+        return isHeld ?? false
+    }
+
     /// A connection that only reads.
     static func queue(_ path: String) throws -> DatabaseQueue {
         Connections.keepNoPools

@@ -13,6 +13,7 @@ extension StoreTransaction {
         }
         let record = AuditRecord(entry, sequence: try auditRecordsGiven() + 1, after: last ?? AuditRecord.genesis)
         try execute(AuditRow.insertion, AuditRow.values(record))
+        note(AuditHead(sequence: record.sequence, hash: record.hash))
     }
 }
 

@@ -12,6 +12,8 @@ final class StoreTransaction: StoreReading, MerchantTransaction {
     private(set) var changedKeys: Set<PublicKeyHash> = []
     /// Whether there may be more events to list or to deliver.
     private(set) var changedEvents = false
+    /// Where the audit ends by now, if it grew.
+    private(set) var auditHead: AuditHead?
 
     init(db: Database) { self.db = db }
 
@@ -25,6 +27,8 @@ final class StoreTransaction: StoreReading, MerchantTransaction {
     func noteChange(of hash: PublicKeyHash) { changedKeys.insert(hash) }
 
     func noteEvents() { changedEvents = true }
+
+    func note(_ head: AuditHead) { auditHead = head }
 }
 
 // MARK: - Merchants

@@ -17,10 +17,33 @@ final class WriteQueue: Sendable {
     static let largestGroup = 256
     static let longestQueue = 16384
 
-    /// Those who are told of changed key pairs and of events, in a box that the groups share.
+    /// Those who are told what changed, in a box that the groups share.
     private final class Observers: Sendable {
-        let list = Mutex<[any KeyChangeObserver]>([])
+        let ofKeys = Mutex<[any KeyChangeObserver]>([])
         let ofEvents = Mutex<(any EventObserver)?>(nil)
+        let ofAudit = Mutex<(any AuditObserver)?>(nil)
+
+        func tell(_ changes: Changes) {
+            if let head = changes.auditHead { ofAudit.withLock { $0 }?.auditGrew(to: head) }
+            if !changes.keys.isEmpty {
+                let hashes = Array(changes.keys)
+                for observer in ofKeys.withLock({ $0 }) { observer.keysChanged(hashes) }
+            }
+            if changes.events { ofEvents.withLock { $0 }?.eventsChanged() }
+        }
+    }
+
+    /// What a group changed that somebody is told of.
+    private struct Changes {
+        var keys: Set<PublicKeyHash> = []
+        var events = false
+        var auditHead: AuditHead?
+
+        mutating func add(_ transaction: StoreTransaction) {
+            keys.formUnion(transaction.changedKeys)
+            events = events || transaction.changedEvents
+            auditHead = transaction.auditHead ?? auditHead
+        }
     }
 
     private let groups: WriteGroups<PendingWrite>
@@ -34,29 +57,25 @@ final class WriteQueue: Sendable {
             trial: Self.writeMuch
         ) { group, db in
             var answers: [@Sendable () -> Void] = []
-            var changed: Set<PublicKeyHash> = []
-            var hasEvents = false
+            var changes = Changes()
             var impairment: MerchantError?
             for write in group {
-                answers.append(
-                    try Self.attempt(
-                        write, on: db, changing: &changed, events: &hasEvents, impairment: &impairment))
+                answers.append(try Self.attempt(write, on: db, noting: &changes, impairment: &impairment))
             }
-            let (ready, hashes, tellsEvents) = (answers, Array(changed), hasEvents)
+            let (ready, told) = (answers, changes)
             return .init(
                 answer: {
-                    if !hashes.isEmpty {
-                        for observer in observers.list.withLock({ $0 }) { observer.keysChanged(hashes) }
-                    }
-                    if tellsEvents { observers.ofEvents.withLock { $0 }?.eventsChanged() }
+                    observers.tell(told)
                     for answer in ready { answer() }
                 }, impairment: impairment)
         }
     }
 
-    func setObservers(_ observers: [any KeyChangeObserver]) { self.observers.list.withLock { $0 = observers } }
+    func setObservers(_ observers: [any KeyChangeObserver]) { self.observers.ofKeys.withLock { $0 = observers } }
 
     func setEventObserver(_ observer: any EventObserver) { observers.ofEvents.withLock { $0 = observer } }
+
+    func setAuditObserver(_ observer: any AuditObserver) { observers.ofAudit.withLock { $0 = observer } }
 
     var health: StoreHealth { groups.health }
     func add(_ write: PendingWrite) { groups.add(write) }
@@ -85,16 +104,14 @@ final class WriteQueue: Sendable {
     /// - Returns: what answers its caller.
     /// - Throws: where the whole group is lost.
     private static func attempt(
-        _ write: PendingWrite, on db: Database, changing changed: inout Set<PublicKeyHash>,
-        events hasEvents: inout Bool, impairment: inout MerchantError?
+        _ write: PendingWrite, on db: Database, noting changes: inout Changes, impairment: inout MerchantError?
     ) throws -> @Sendable () -> Void {
         let transaction = StoreTransaction(db: db)
         try db.execute(sql: "SAVEPOINT one_write")
         do {
             let answer = try write.run(transaction)
             try db.execute(sql: "RELEASE one_write")
-            changed.formUnion(transaction.changedKeys)
-            hasEvents = hasEvents || transaction.changedEvents
+            changes.add(transaction)
             return answer
         } catch {
             // For some errors SQLite gives up the whole transaction; on failing storage none is to be relied on.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A server that plays a part of Apple's or of a merchant's, a process of its own; gone when the value goes.
+/// A process that plays another's part, such as Apple's server or a merchant's; gone when the value goes.
 final class TestServer: Sendable {
     /// What the server printed first: a URL or a port.
     let announced: String
@@ -26,6 +26,8 @@ final class TestServer: Sendable {
         announced = line.trimmingCharacters(in: .whitespacesAndNewlines)
         try #require(process.isRunning && !announced.isEmpty, "\(command): \(line)")
     }
+
+    func waitUntilExit() { process.waitUntilExit() }
 
     deinit {
         // A child of a thread of Dispatch's inherits SIGTERM blocked, and Python leaves it so.
