@@ -75,6 +75,7 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// Finishes what was asked, refuses everything after, and closes the file.
     package func close() throws {
         queue.finish()
+        carryLogOver()
         if queue.isUnreliable {
             // What a failed sync left of the log in memory may be other than what is on the disk: only the next start, which
             // holds each frame against its checksum, carries it into the database.
@@ -82,11 +83,18 @@ package final class MerchantStore: MerchantRepository, Sendable {
                 if let connection = db.sqliteConnection { _ = csqlite_leave_log(connection) }
             }
         } else {
-            // GRDB closes the connection that writes first. Whoever closes last carries the log into the database, which a
-            // reader cannot: the log would stay, with all that was acknowledged since.
+            // Whoever closes last removes the log, which a reader cannot. GRDB closes the connection that writes first.
             pool.invalidateReadOnlyConnections()
         }
         try StoreFailure.translating { try pool.close() }
+    }
+
+    /// Leaves nothing in the write-ahead log once nobody reads; not left to closing, where a reader that a thread has yet to let
+    /// go of may be last. Where another program reads, or the disk is full, the log keeps its content. A log whose name was
+    /// taken from it is gone with the process.
+    private func carryLogOver() {
+        guard place.displaced == nil, !queue.isUnreliable else { return }
+        do { try pool.barrierWriteWithoutTransaction { _ = try Self.emptyLog($0) } } catch { _ = queue.judged(error) }
     }
 
     /// SQLite's settings in force on the connection that writes, by their names: for diagnosis.

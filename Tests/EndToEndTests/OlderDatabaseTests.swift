@@ -141,7 +141,7 @@ import Testing
         // Without a log there is nothing to save, but a database that was in use does not begin anew by itself.
         installation.stop(SIGKILL)
         for name in [database, database + "-wal"] { try FileManager.default.removeItem(atPath: name) }
-        try refusedStart("is gone, which a daemon had in use", "--accept-older-database")
+        try refusedStart("is gone or empty, which a daemon had in use", "--accept-older-database")
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])
@@ -185,7 +185,7 @@ import Testing
         #expect(try installation.ctl("merchant", "add", "merchant.com.refused").status == 1)
         try installation.eventually("it is told") { installation.log.contains("was moved or replaced") }
         installation.stop(signal)
-        try refusedStart("is gone, which a daemon had in use")
+        try refusedStart("is gone or empty, which a daemon had in use")
         for suffix in ["", "-wal"] {
             try FileManager.default.moveItem(atPath: away + suffix, toPath: database + suffix)
         }
@@ -249,6 +249,22 @@ import Testing
         try FileManager.default.removeItem(atPath: database)
         try installation.start(["--accept-older-database"])
         #expect(try installation.ctl("audit", "list").output.contains("olderDatabaseAccepted"))
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `an emptied database is refused as one that is gone, and its log is kept`(signal: Int32) throws {
+        let database = installation.path("state/merchantkeyd.sqlite")
+        try installation.start()
+        try installation.restart(SIGTERM)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.kept").status == 0)
+        installation.stop(signal)
+        try FileManager.default.copyItem(atPath: database, toPath: database + ".away")
+        try Data().write(to: URL(filePath: database))
+        try refusedStart(signal == SIGTERM ? "is gone or empty" : "found an empty file", "--accept-older-database")
+        try FileManager.default.removeItem(atPath: database)
+        try FileManager.default.moveItem(atPath: database + ".away", toPath: database)
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.kept").status == 0)
     }
 
     @Test(arguments: ["a write-ahead log", "a newer database"])

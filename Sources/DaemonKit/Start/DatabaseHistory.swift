@@ -22,7 +22,7 @@ enum DatabaseHistory {
         }
         guard losses.isEmpty else { return losses }
         let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
-        let (database, logFile) = (file(path), file(log))
+        let (database, logFile) = (content(path), file(log))
         let traces = [
             marks.isOpen || marks.displaced != nil ? "its mark in the lock" : nil,
             (logFile?.size ?? 0) > 0 ? "its write-ahead log" : nil,
@@ -32,7 +32,7 @@ enum DatabaseHistory {
             losses.append(
                 Loss(
                     found:
-                        "the database \(path) is gone, which a daemon had in use here: found \(traces.joined(separator: " and "))",
+                        "the database \(path) is gone or empty, which a daemon had in use here: found \(traces.joined(separator: " and "))",
                     remedy: "put the file back, with its '-wal', or restore a backup"))
         } else if let displaced = marks.displaced, let database, database.inode != displaced {
             losses.append(
@@ -70,16 +70,17 @@ enum DatabaseHistory {
     static func strangeLog(_ settings: Settings, _ marks: InstanceLock.Marks) -> String? {
         let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
         guard let found = file(log), found.size > 0 else { return nil }
-        let database = file(path)
+        let database = content(path)
         if let database, marks.isClosed {
             // A log that a program has open, by this name and this database's, is this database's.
             guard !isInUse(path) else { return nil }
             return
                 "the write-ahead log \(log) was put beside the database since the last daemon ended in order: found \(found.size) bytes, expected none. It is of another time or of another database than \(path) (inode \(database.inode)), which it would destroy: move it away. Only where both files were copied here together, from a daemon that ran: remove \(settings.lockPath)"
         }
+        let there = database.map { "inode \($0.inode)" } ?? (file(path) == nil ? "no file" : "an empty file")
         guard database == nil || marks.displaced.map({ $0 != database?.inode }) == true else { return nil }
         return
-            "the write-ahead log \(log) belongs to another database than \(path): found \(database.map { "inode \($0.inode)" } ?? "no file"), expected \(marks.displaced.map { "inode \($0)" } ?? "the file that it was written for"). It holds what was acknowledged last: put that file back beside it (its inode shows in 'ls -i'), or restore a backup; only where both are lost, move the log away and start with --accept-older-database"
+            "the write-ahead log \(log) belongs to another database than \(path): found \(there), expected \(marks.displaced.map { "inode \($0)" } ?? "the file that it was written for"). It holds what was acknowledged last: put that file back beside it (its inode shows in 'ls -i'), or restore a backup; only where both are lost, move the log away and start with --accept-older-database"
     }
 
     /// Whether another process has the database open: each holds SQLite's lock on its shared memory as long as it does.
@@ -98,6 +99,11 @@ enum DatabaseHistory {
 
     /// Whether a log with content is there.
     static func hasLog(_ settings: Settings) -> Bool { (file(settings.databasePath + "-wal")?.size ?? 0) > 0 }
+
+    /// The database's file, where it has content. SQLite makes a new database of an empty one, and removes the log beside it.
+    private static func content(_ path: String) -> (inode: UInt64, size: Int)? {
+        file(path).flatMap { $0.size > 0 ? $0 : nil }
+    }
 
     private static func file(_ path: String) -> (inode: UInt64, size: Int)? {
         var found = stat()

@@ -5,7 +5,7 @@ import Synchronization
 extension MerchantStore {
     /// How often, and how long each time, readers are waited for.
     private static let erasureAttempts = 20
-    private static let erasurePatience = 250
+    private static let patience = 250
     /// Bytes of a row that fit into a page of 4,096 beside its other columns, without another page.
     private static let cellSpace = 4000
 
@@ -46,16 +46,23 @@ extension MerchantStore {
             return try await pool.writeWithoutTransaction { [queue] db in
                 // The log may be all that is left of what was stored last.
                 try queue.requireInPlace()
-                try db.execute(sql: "PRAGMA busy_timeout = \(Self.erasurePatience)")
-                defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
-                do {
-                    try db.checkpoint(.truncate)
-                    return true
-                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                    return false
-                }
+                return try Self.emptyLog(db)
             }
         } catch { throw queue.judged(error) }
+    }
+
+    /// Carries the write-ahead log into the database and cuts it to nothing.
+    ///
+    /// - Returns: false where a reader was in the way.
+    static func emptyLog(_ db: Database) throws -> Bool {
+        try db.execute(sql: "PRAGMA busy_timeout = \(patience)")
+        defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
+        do {
+            try db.checkpoint(.truncate)
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            return false
+        }
     }
 
     /// Frees the pages and values that the connections remember; what is freed is overwritten where the program does so.
