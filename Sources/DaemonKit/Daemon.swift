@@ -50,12 +50,13 @@ package enum Daemon {
                     settings, store, hadDatabase: hadDatabase, acceptsOlder: acceptsOlder, clock: clock, lock: lock,
                     logger: logger)
             } catch {
+                if let displaced = store.look() { lock.markDisplaced(displaced) }
                 try? store.close()
                 throw error
             }
         } catch {
             // Whoever closes a database last takes its log away, content and all: the next start is not to miss it.
-            if access(settings.databasePath, F_OK) == 0, access(settings.databasePath + "-wal", F_OK) != 0 {
+            if lock.displaced == nil, access(settings.databasePath, F_OK) == 0, !DatabaseHistory.hasLog(settings) {
                 try? markClosed(settings, lock)
             }
             throw error
@@ -71,8 +72,9 @@ package enum Daemon {
         let (keyring, custody) = try openKeys(settings, store, clock: clock, logger: logger)
         let draft = await store.backupDraft()
         let claims = ClaimsFile(
-            path: settings.claimsPath, isExpected: hadDatabase, wasLeftOpen: lock.found.isOpen, clock: clock,
-            logger: logger)
+            path: settings.claimsPath, isExpected: hadDatabase,
+            wasLeftOpen: lock.found.isOpen && lock.found.head?.isLast != true,
+            clock: clock, logger: logger)
         let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])

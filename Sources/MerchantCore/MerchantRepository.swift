@@ -92,7 +92,8 @@ package protocol KeyChangeObserver: Sendable {
 
 /// Told, after a commit and before its caller is answered, where the audit ends now.
 package protocol AuditObserver: Sendable {
-    func auditGrew(to head: AuditHead)
+    /// - Parameter generation: of the write-ahead log that the end lies in; empty where it is unknown.
+    func auditGrew(to head: AuditHead, inLog generation: String)
 }
 
 /// The header `Idempotency-Key` of one caller for one kind of request.

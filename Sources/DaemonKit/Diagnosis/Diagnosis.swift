@@ -104,7 +104,9 @@ struct Diagnosis {
         }
         let losses = DatabaseHistory.losses(settings, marks)
         guard losses.isEmpty else { return note("write-ahead log", .failure, DatabaseHistory.refusal(losses)) }
-        note("write-ahead log", .success, marks.isOpen ? "there" : "none needed")
+        let detail =
+            DatabaseHistory.hasLog(settings) ? "there" : marks.isOpen ? "carried over into the database" : "none needed"
+        note("write-ahead log", .success, detail)
     }
 
     private mutating func judgeMasterKey(_ inspection: DatabaseInspection) {

@@ -22,11 +22,13 @@ struct StoreWatch: Service {
         try? await cancelWhenGracefulShutdown {
             var round = 0
             var isStartRecorded = false
+            var isLockTold = false
             while !Task.isCancelled {
                 if round % Self.examinationEvery == 0 { await examine() }
                 if !isStartRecorded { isStartRecorded = await makeUpForTheStart() }
                 if case .impaired = store.health { await tryAgain() }
                 look()
+                isLockTold = keepLock(isTold: isLockTold)
                 round += 1
                 try await Task.sleep(for: Self.interval)
             }
@@ -38,6 +40,25 @@ struct StoreWatch: Service {
         guard let displaced = store.look(), lock.displaced != displaced else { return }
         lock.markDisplaced(displaced)
         logger.critical("the database's file was moved or replaced", metadata: ["inode": "\(displaced)"])
+    }
+
+    /// Without it the next start could take what a lost log held for acknowledged and there.
+    ///
+    /// - Returns: whether it is known that the lock cannot be written.
+    private func keepLock(isTold: Bool) -> Bool {
+        guard lock.isBehind else { return false }
+        do {
+            try lock.set { _ in }
+            logger.notice("the lock file can be written again")
+            return false
+        } catch {
+            if !isTold {
+                logger.critical(
+                    "if the write-ahead log were lost now, the next start would not know",
+                    metadata: ["error": "\(error)"])
+            }
+            return true
+        }
     }
 
     private func tryAgain() async {

@@ -16,7 +16,7 @@ enum DatabaseHistory {
     /// What is gone from the database as far as its files and the lock tell, before anything is opened.
     ///
     /// The log of a daemon that was killed holds what it acknowledged last: without it the database is older than it was.
-    static func losses(_ settings: Settings, _ marks: InstanceLock.Marks) -> [Loss] {
+    static func losses(_ settings: Settings, _ marks: LockMarks) -> [Loss] {
         var losses = marks.unrecordedLosses.map {
             Loss(found: $0, remedy: "an earlier start went on in spite of it and ended before it was on record")
         }
@@ -40,11 +40,14 @@ enum DatabaseHistory {
                     found:
                         "the database \(path) was moved or replaced while the last daemon had it in use: found inode \(database.inode), expected \(displaced)",
                     remedy: "put back the file that was there, with its '-wal', or restore a backup"))
-        } else if database != nil, marks.isOpen, logFile == nil, let lost = lostWithLog(path, marks) {
+        } else if database != nil, marks.isOpen, (logFile?.size ?? 0) == 0,
+            let lost = logFile == nil ? lostWithLog(path, marks) : lostWithContent(path, marks)
+        {
+            let end = marks.head?.isLast == true ? "" : "the last daemon here did not end in order, and "
             losses.append(
                 Loss(
                     found:
-                        "the last daemon here did not end in order, and the database's write-ahead log \(log) is gone: \(lost)",
+                        "\(end)the database's write-ahead log \(log) is \(logFile == nil ? "gone" : "empty"): \(lost)",
                     remedy: "put the file back, or restore a backup"))
         }
         return losses
@@ -52,35 +55,68 @@ enum DatabaseHistory {
 
     /// What the database lacks without the log that is gone.
     ///
-    /// Any program that opens a database after a kill, such as SQLite's shell, carries the log over and removes it as it ends:
-    /// where the audit's last record is in the database, nothing is lost.
-    private static func lostWithLog(_ path: String, _ marks: InstanceLock.Marks) -> String? {
-        guard let head = marks.head, DatabaseInspection.holds(head.end, in: path) else {
-            return "what was acknowledged last is not in the database"
+    /// Any program that opens a database after a kill, such as SQLite's shell, carries the log over and removes it as it ends,
+    /// its shared memory first: where the audit's last record is in the database then, nothing is lost.
+    private static func lostWithLog(_ path: String, _ marks: LockMarks) -> String? {
+        guard let head = marks.head else { return "what was acknowledged last may not be in the database" }
+        guard file(path + "-shm") == nil, DatabaseInspection.holds(head.end, in: path) else {
+            return
+                "expected record \(head.end.sequence) of the audit, and all before it, in a sound database: what was acknowledged last is not in it"
         }
-        guard !head.isOfThisBoot else { return nil }
-        return
-            "the machine was restarted since, so what was acknowledged last may not be in the database, which holds record \(head.end.sequence) of the audit; nothing is lost where another program, such as sqlite3, had the database open meanwhile and carried the log over"
+        return head.doubt.map {
+            "\($0), so what was acknowledged last may not be in the database, which holds record \(head.end.sequence) of the audit; nothing is lost where another program, such as sqlite3, had the database open meanwhile and carried the log over"
+        }
+    }
+
+    /// The same for a log that was cut to nothing: SQLite does so once all of it is in the database.
+    private static func lostWithContent(_ path: String, _ marks: LockMarks) -> String? {
+        guard let head = marks.head, DatabaseInspection.lacks(head.end, inFileAlone: path, isSound: false) else {
+            return nil
+        }
+        return "record \(head.end.sequence) of the audit, which was acknowledged, is not in the database"
     }
 
     /// SQLite takes whatever log lies beside a database for its own: another file's destroys the database, and beside a new
     /// one the log, with what was acknowledged last, is thrown away. Nobody may accept that.
     ///
     /// - Returns: what is wrong, in words that say what to do; nil for nothing.
-    static func strangeLog(_ settings: Settings, _ marks: InstanceLock.Marks) -> String? {
+    static func strangeLog(_ settings: Settings, _ marks: LockMarks) -> String? {
         let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
         guard let found = file(log), found.size > 0 else { return nil }
         let database = content(path)
         if let database, marks.isClosed {
-            // A log that a program has open, by this name and this database's, is this database's.
-            guard !isInUse(path) else { return nil }
+            guard !isOfProgram(path, marks) else { return nil }
             return
                 "the write-ahead log \(log) was put beside the database since the last daemon ended in order: found \(found.size) bytes, expected none. It is of another time or of another database than \(path) (inode \(database.inode)), which it would destroy: move it away. Only where both files were copied here together, from a daemon that ran: remove \(settings.lockPath)"
         }
         let there = database.map { "inode \($0.inode)" } ?? (file(path) == nil ? "no file" : "an empty file")
-        guard database == nil || marks.displaced.map({ $0 != database?.inode }) == true else { return nil }
+        let remedy =
+            "put that file back beside it, or restore a backup; only where it is lost, move the log away and start with --accept-older-database"
+        if database == nil || marks.displaced.map({ $0 != database?.inode }) == true {
+            return
+                "the write-ahead log \(log) belongs to another database than \(path): found \(there), expected \(marks.displaced.map { "inode \($0) ('ls -i' shows it; where both files were copied back together, remove \(settings.lockPath))" } ?? "the file that it was written for"). It holds what was acknowledged last: \(remedy)"
+        }
+        guard marks.isOpen, let missing = missingBeneathLog(path, marks) else { return nil }
         return
-            "the write-ahead log \(log) belongs to another database than \(path): found \(there), expected \(marks.displaced.map { "inode \($0)" } ?? "the file that it was written for"). It holds what was acknowledged last: put that file back beside it (its inode shows in 'ls -i'), or restore a backup; only where both are lost, move the log away and start with --accept-older-database"
+            "the database \(path) is older than its write-ahead log \(log), which it would be mixed with: expected record \(missing.sequence) of the audit in it, which was there before the log was begun. It was replaced by an older copy since the last daemon ran: \(remedy)"
+    }
+
+    /// The audit record that the database's file must hold by itself for its log to fit, where it does not.
+    ///
+    /// The lock names the log that the last record lies in. Where the log has been begun anew since, that record is in the file.
+    private static func missingBeneathLog(_ path: String, _ marks: LockMarks) -> AuditHead? {
+        guard let log = marks.log else { return nil }
+        let isSame = DatabaseInspection.logGeneration(of: path) == log.generation
+        guard let expected = isSame ? log.base : marks.head?.end,
+            DatabaseInspection.lacks(expected, inFileAlone: path, isSound: true)
+        else { return nil }
+        return expected
+    }
+
+    /// Whether a log is that of a program that has the database open, and both together are what the last daemon left.
+    private static func isOfProgram(_ path: String, _ marks: LockMarks) -> Bool {
+        guard let head = marks.head, isInUse(path) else { return false }
+        return DatabaseInspection.holds(head.end, in: path)
     }
 
     /// Whether another process has the database open: each holds SQLite's lock on its shared memory as long as it does.

@@ -43,8 +43,13 @@ final class StartRecord: Sendable {
             guard acceptsOlder else { throw SettingsError(DatabaseHistory.refusal([older])) }
             try lock.keep([older.found])
         }
-        let losses = lock.unrecordedLosses
-        if restored.isEmpty, losses.isEmpty { try await tellOfMissingRecords() }
+        var losses = lock.unrecordedLosses
+        if restored.isEmpty, losses.isEmpty, let missing = try await missingRecords() {
+            logger.error("\(missing)")
+            losses = [missing]
+            // Else the record of this would be measured by what is missing.
+            try lock.forgetDatabase()
+        }
         history.withLock { history in
             if !restored.isEmpty { history.append((.databaseRestored, restored)) }
             history += losses.map { (.olderDatabaseAccepted, $0) }
@@ -58,12 +63,12 @@ final class StartRecord: Sendable {
 
     /// An older copy, or a chain without its end, is seen without a shipped head too. No reason to refuse: what tells of it lies
     /// beside the database, and goes or comes with it.
-    private func tellOfMissingRecords() async throws {
-        guard let head = lock.found.head?.end, let found = try await operations.difference(from: head) else { return }
-        let text =
-            "the database is not as the last daemon here left it: \(found.detail); if that was not meant, stop, put the newer one back or restore a backup: keys revoked since may answer again"
-        logger.error("\(text)")
-        conditions.set(.databaseRestored, .warning, text)
+    private func missingRecords() async throws -> String? {
+        guard let head = lock.found.head?.end, let found = try await operations.difference(from: head) else {
+            return nil
+        }
+        return
+            "the database is not as the last daemon here left it (\(found.detail)); no head was shipped, so the start was not refused: if that was not meant, stop, put the newer one back or restore a backup"
     }
 
     /// - Returns: whether the start is on record now.

@@ -107,13 +107,13 @@ extension AuditBreak {
         case nil:
             AuditBreak(
                 .cutOff, at: kept.sequence,
-                "record \(kept.sequence), whose hash was kept elsewhere, is not here: records were cut off, or an older copy of the database was put back"
+                "record \(kept.sequence), whose hash was kept, is not here: records were cut off, or an older copy of the database was put back"
             )
         case .record(let record) where record.hash == kept.hash: nil
         default:
             AuditBreak(
                 .rewritten, at: kept.sequence,
-                "record \(kept.sequence) has another hash than the one kept elsewhere: the chain was made anew, or this is another database"
+                "record \(kept.sequence) has another hash than the one that was kept: the chain was made anew, or this is another database"
             )
         }
     }

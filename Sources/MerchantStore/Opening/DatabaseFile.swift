@@ -1,6 +1,7 @@
 import Glibc
 import MerchantCore
 import Synchronization
+import Vocabulary
 
 /// The database's file before SQLite sees it: ours alone from its first moment.
 enum DatabaseFile {
@@ -85,6 +86,18 @@ enum DatabaseFile {
         guard descriptor >= 0 else { throw failure("cannot open the directory '\(directory)'") }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw failure("cannot sync the directory '\(directory)'") }
+    }
+
+    /// What tells a write-ahead log from the one it was before SQLite began it anew: the salts in its header, and their number.
+    ///
+    /// - Returns: nil where there is no log, or none with content.
+    static func logGeneration(of path: String) -> String? {
+        let file = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        // SQLite keeps no lock on this file that closing it could give up.
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 12)
+        return pread(file, &bytes, bytes.count, 12) == bytes.count ? Hex.encode(bytes) : nil
     }
 
     private static func judge(_ path: String) throws(MerchantError) {

@@ -34,28 +34,46 @@ package struct DatabaseInspection: Sendable {
         }
     }
 
-    /// Whether a database that nobody has open holds an audit record, by the hash that was stored with it, and is sound.
+    /// Whether a database holds an audit record, by the hash that was stored with it, and is sound. Reads all of it.
     ///
     /// False also where it cannot be read.
     package static func holds(_ head: AuditHead, in path: String) -> Bool {
-        guard let queue = try? queue(path) else { return false }
-        defer { try? queue.close() }
-        let isHeld = try? queue.read { db in
-            let hash = try Data.fetchOne(
-                db, sql: "SELECT hash FROM audit WHERE sequence = ?", arguments: [head.sequence])
-            return try hash == Data(head.hash) && MerchantStore.damage(in: db).isEmpty
-        }
-        return isHeld ?? false
+        (try? queue(path).read { try holds(head, $0) && isSound($0) }) ?? false
     }
 
+    /// Whether a database's file, without its write-ahead log, does not hold an audit record.
+    ///
+    /// - Parameter isSound: whether that is said only of one that was read whole and is sound: a file that a checkpoint was cut
+    ///   short in may seem to lack what it holds.
+    package static func lacks(_ head: AuditHead, inFileAlone path: String, isSound: Bool) -> Bool {
+        let found = try? queue(path, isAlone: true).read { db in
+            try !holds(head, db) && (!isSound || Self.isSound(db))
+        }
+        return found ?? false
+    }
+
+    private static func holds(_ head: AuditHead, _ db: Database) throws -> Bool {
+        try Data.fetchOne(db, sql: "SELECT hash FROM audit WHERE sequence = ?", arguments: [head.sequence])
+            == Data(head.hash)
+    }
+
+    private static func isSound(_ db: Database) throws -> Bool {
+        try MerchantStore.damage(in: db, byCheck: "integrity_check").isEmpty
+    }
+
+    /// What tells the write-ahead log of a database from the one it was before SQLite began it anew; nil where there is none.
+    package static func logGeneration(of path: String) -> String? { DatabaseFile.logGeneration(of: path) }
+
     /// A connection that only reads.
-    static func queue(_ path: String) throws -> DatabaseQueue {
+    ///
+    /// - Parameter isAlone: whether no log is looked at; nil: where there is none.
+    static func queue(_ path: String, isAlone: Bool? = nil) throws -> DatabaseQueue {
         Connections.keepNoPools
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         // Without a log nobody writes to it, and SQLite is not to make one.
-        let isAlone = access(path + "-wal", F_OK) != 0
+        let isAlone = isAlone ?? (access(path + "-wal", F_OK) != 0)
         let name = isAlone ? "file:\(Self.escaped(path))?immutable=1" : path
         return try DatabaseQueue(path: name, configuration: configuration)
     }
@@ -82,9 +100,11 @@ package struct DatabaseInspection: Sendable {
         self.fact = (try? reader.daemonFact(fact)).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// RFC 3986: what would mean something in a URI does not.
+    /// RFC 3986: what would mean something in a URI does not. Two slashes at its beginning would announce a host.
     private static func escaped(_ path: String) -> String {
-        path.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
+        (path.hasPrefix("/") ? "/" + path.drop { $0 == "/" } : path).replacing("%", with: "%25").replacing(
+            "?", with: "%3F"
+        ).replacing("#", with: "%23")
     }
 }
 

@@ -23,8 +23,10 @@ final class WriteQueue: Sendable {
         let ofEvents = Mutex<(any EventObserver)?>(nil)
         let ofAudit = Mutex<(any AuditObserver)?>(nil)
 
-        func tell(_ changes: Changes) {
-            if let head = changes.auditHead { ofAudit.withLock { $0 }?.auditGrew(to: head) }
+        func tell(_ changes: Changes, of place: DatabaseFile.Place) {
+            if let head = changes.auditHead, let observer = ofAudit.withLock({ $0 }) {
+                observer.auditGrew(to: head, inLog: DatabaseFile.logGeneration(of: place.path) ?? "")
+            }
             if !changes.keys.isEmpty {
                 let hashes = Array(changes.keys)
                 for observer in ofKeys.withLock({ $0 }) { observer.keysChanged(hashes) }
@@ -65,7 +67,7 @@ final class WriteQueue: Sendable {
             let (ready, told) = (answers, changes)
             return .init(
                 answer: {
-                    observers.tell(told)
+                    observers.tell(told, of: place)
                     for answer in ready { answer() }
                 }, impairment: impairment)
         }
