@@ -33,6 +33,7 @@ package enum Daemon {
                 "a restore into \(settings.stateDirectory) was cut short: run 'merchantkeyctl backup restore' again")
         }
         Restore.removeLeftovers(settings)
+        DiskReserve(directory: settings.stateDirectory).release()
         let clock = SystemClock()
         if let strange = DatabaseHistory.strangeLog(settings, lock.found) { throw SettingsError(strange) }
         let losses = DatabaseHistory.losses(settings, lock.found)
@@ -132,7 +133,11 @@ package enum Daemon {
                             every: settings.auditHead.eventEvery, operations: operations, logger: logger)),
                     .init(
                         service: OnWaitingThreads(
-                            StoreWatch(store: store, lock: lock, conditions: conditions, logger: logger) {
+                            StoreWatch(
+                                store: store, operations: operations, lock: lock,
+                                reserve: DiskReserve(directory: settings.stateDirectory), conditions: conditions,
+                                logger: logger
+                            ) {
                                 await start.makeUp()
                             })),
                     .init(service: OnWaitingThreads(DraftRemoval(draft: draft, store: store))),
@@ -192,7 +197,12 @@ package enum Daemon {
         _ settings: Settings, _ store: MerchantStore, clock: some WallClock, logger: Logger
     ) throws -> (Keyring, KeyCustody) {
         let issuers = try certificateIssuers(settings)
-        let keyring = try MasterKeys(settings.masterKey).keyring(opening: store, at: clock.now)
+        let keyring: Keyring
+        do { keyring = try MasterKeys(settings.masterKey).keyring(opening: store, at: clock.now) } catch let error
+            as MerchantError where error.code == .masterKeyConflict
+        {
+            throw MerchantError(error.code, "\(error.detail): put the right one in its place")
+        }
         if !keyring.isLocked {
             logger.warning(
                 "master key and data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or switch swap off"

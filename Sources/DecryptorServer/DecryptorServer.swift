@@ -51,7 +51,7 @@ package struct DecryptorServer: Service {
         let connections = Connections(limits.connections)
         let environment = ConnectionHandler.Environment(
             endpoints: Endpoints(operations: operations, answers: answers, health: health, blockingPool: pool),
-            problems: Problems(logger: logger),
+            problems: Problems(logger: logger, damage: operations.damage),
             work: OffLoopWork(bound: limits.waitingRequests, pool: pool, jobs: jobsEnd), limits: limits)
         let server = try await bootstrap(loops, connections, environment).withBoundSocket(listener.descriptor).get()
         logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])

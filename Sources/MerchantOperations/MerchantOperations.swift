@@ -20,6 +20,8 @@ package struct MerchantOperations: Sendable {
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
     let tokenTimes = TokenTimeWatch()
+    /// Which keys and certificates were found damaged.
+    package let damage = DamageLog()
     /// nil where no backups are made.
     let backups: (any BackupKeeper)?
     /// nil where no keys are kept.

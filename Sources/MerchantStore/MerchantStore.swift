@@ -111,14 +111,17 @@ package final class MerchantStore: MerchantRepository, Sendable {
         let found = try await quickCheck()
         if let first = found.first {
             queue.fail(
-                MerchantError(.storeUnavailable, "the database is damaged: restore a backup: \(first)"))
+                MerchantError(.storeUnavailable, "\(StoreFailure.damaged): \(first)"))
         }
         return found
     }
 
     /// As ``examine()``, and leaves it at looking.
     package func quickCheck() async throws -> [String] {
-        try await StoreFailure.translating { try await pool.read { try Self.damage(in: $0) } }
+        do { return try await pool.read { try Self.damage(in: $0) } } catch  where StoreFailure.isDamage(error) {
+            // The look itself stumbles where a whole tree of pages cannot be read.
+            return [(StoreFailure.translated(error) as? MerchantError)?.detail ?? "\(error)"]
+        } catch { throw StoreFailure.translated(error) }
     }
 
     /// - Parameter check: `integrity_check` holds indexes against their tables too, which takes several times as long.

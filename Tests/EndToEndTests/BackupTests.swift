@@ -245,10 +245,13 @@ import Vocabulary
         try installation.start()
         installation.stop()
         let draft = try installation.write("half", "b.backup.17-4711.new")
-        let restoring = try installation.write("half", "state/merchantkeyd.sqlite.restoring")
+        // A journal left beside it would be rolled back into the next one.
+        let restoring = try ["merchantkeyd.sqlite.restoring", "merchantkeyd.sqlite.restoring-journal"].map {
+            try installation.write("half", "state/\($0)")
+        }
         _ = try installation.sql("INSERT OR REPLACE INTO daemon_facts VALUES ('backupDraft', '\(draft)')")
         try installation.start()
-        #expect(!FileManager.default.fileExists(atPath: restoring))
+        for name in restoring { #expect(!FileManager.default.fileExists(atPath: name), "\(name)") }
         // Beside serving: the disk under a backup may hang.
         try installation.eventually("the draft is removed") { !FileManager.default.fileExists(atPath: draft) }
         #expect(try installation.ctl("backup", "create", installation.path("whole.backup")).status == 0)

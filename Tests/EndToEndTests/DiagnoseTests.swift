@@ -79,6 +79,44 @@ import Testing
             try diagnose("--config", try installation.write("nonsense: 1\n", "n.yaml")).checks["settings"] == "failure")
     }
 
+    @Test func `what the daemon takes is no failure, and what it refuses is one`() throws {
+        let (state, key) = (installation.path("state"), installation.path("kept.key"))
+        try installation.start()
+        installation.stop(SIGKILL)
+        try FileManager.default.moveItem(atPath: "\(state)/master.key", toPath: key)
+        try FileManager.default.createSymbolicLink(atPath: "\(state)/master.key", withDestinationPath: key)
+        let linked = try diagnose()
+        #expect(linked.status == 0, "\(linked.checks)")
+        #expect(chmod("\(state)/merchantkeyd.sqlite-shm", 0o644) == 0)
+        #expect(try diagnose().checks["database-shm"] == "failure")
+        #expect(try installation.failedStart("--state-directory", state).status == 1)
+        #expect(chmod("\(state)/merchantkeyd.sqlite-shm", 0o600) == 0)
+        try installation.start()
+        installation.stop()
+        try Data("no database".utf8).write(to: URL(filePath: "\(state)/claims.sqlite"))
+        #expect(try diagnose().checks["claims content"] == "failure")
+        try FileManager.default.removeItem(atPath: "\(state)/claims.sqlite")
+        #expect(try diagnose().status == 0)
+        _ = try installation.sql("UPDATE migrations SET sha256 = zeroblob(32) WHERE version = 1")
+        #expect(try diagnose().checks["database content"] == "failure")
+        #expect(try installation.failedStart("--state-directory", state).error.contains("another text of migration"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "changing a file's owner takes root"))
+    func `root judges a directory as the user whose it is`() throws {
+        let state = installation.path("state")
+        #expect(chmod(installation.directory, 0o755) == 0)
+        try installation.start()
+        installation.stop()
+        for name in try FileManager.default.subpathsOfDirectory(atPath: state) + ["."] {
+            #expect(chown("\(state)/\(name)", 12345, 12345) == 0)
+        }
+        let found = try diagnose()
+        #expect(found.status == 0, "\(found.checks)")
+        #expect(chown("\(state)/master.key", 23456, 12345) == 0)
+        #expect(try diagnose().checks["master key"] == "failure")
+    }
+
     @Test func `a write-ahead log that is gone is a failure, as it is to the daemon`() throws {
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.gone").status == 0)

@@ -64,9 +64,18 @@ import Testing
         #expect(try refusal()["code"] as? String == "storeUnavailable")
         #expect(try installation.check().status == 2)
 
+        // Nor does one that ended in order, and has to make its shared memory anew.
+        installation.stop()
+        try disk.fill()
+        try installation.start(config: config, answering: ["200", "503"])
+        #expect(try installation.uses(hash) == ["200", "200"])
+        try installation.eventually("the lack of room is told before a change is refused for it") {
+            try installation.ctl("status").output.contains("KiB are free")
+        }
+
         try disk.makeRoom()
         try installation.eventually("ready again") { try installation.health().status == "200" }
-        #expect(try installation.check().status == 0)
+        try installation.eventually("all is well") { try installation.check().status == 0 }
         #expect(try installation.ctl("key", "generate", "merchant.com.disk").status == 0)
         #expect(try installation.ctl("audit", "verify").status == 0)
         installation.stop()

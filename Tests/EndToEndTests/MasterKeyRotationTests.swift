@@ -109,6 +109,24 @@ import Testing
         #expect(try installation.sql(erased) == "128 1\n129 1\n130 0")
     }
 
+    @Test func `what a killed rotation left of a key's making goes with the next, and takes no key along`() throws {
+        try installation.start()
+        let (key, left) = (installation.path("state/master.key"), installation.path("state/.master.key.next.new"))
+        let old = try Data(contentsOf: URL(filePath: key))
+        // Killed between its two names: the second is the key's own.
+        #expect(link(key, left) == 0)
+        #expect(try installation.ctl("backup", "create", installation.path("before.backup")).status == 0)
+        #expect(try installation.ctl("master-key", "rotate", "--yes").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: left))
+        #expect(try Data(contentsOf: URL(filePath: key)) != old)
+        try installation.restart()
+        // The backup is the old key's, which is said as that: nothing of this database is wrong.
+        let verdict = try installation.ctl("backup", "verify", installation.path("before.backup"))
+        #expect(verdict.status == 1 && verdict.error.contains("backupFailed"), "\(verdict.error)")
+        #expect(verdict.error.contains("--offline --master-key-file"), "\(verdict.error)")
+        #expect(try installation.ctl("audit", "verify", "--head", "x").status == 2)
+    }
+
     @Test func `without yes nothing is done, and a dry run says what would be`() throws {
         try installation.start()
         let refused = try installation.ctl("master-key", "rotate")

@@ -55,6 +55,14 @@ import Testing
         #expect(verdict.status == 1 && !verdict.output.contains("whole"), "\(verdict.output)")
     }
 
+    @Test(arguments: ["garbage\n", "<html>403</html>\n", "\n \n"])
+    func `a file for heads that holds something else is refused, however short`(content: String) throws {
+        try installation.start(config: config)
+        installation.stop()
+        try content.write(toFile: head, atomically: false, encoding: .utf8)
+        try refusedStart("hold no head")
+    }
+
     @Test func `heads that were written over do not let an older copy pass`() throws {
         try installation.start(config: config)
         #expect(try installation.ctl("merchant", "add", "merchant.com.first").status == 0)

@@ -15,6 +15,23 @@ import Testing
         #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `a restore that is run again forgets no key that answers again`(startsBetween: Bool) throws {
+        let revoked = try installation.certifiedKey(Self.merchant, "revoked")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        #expect(try installation.ctl("key", "revoke", revoked, "--reason", "compromised", "--yes").status == 0)
+        installation.stop()
+        #expect(try restore(to: installation.path("state"), "--replace").output.contains("ANSWERS AGAIN"))
+        if startsBetween {
+            try installation.start()
+            installation.stop()
+        }
+        #expect(try restore(to: installation.path("state"), "--replace").status == 0)
+        try installation.start()
+        let check = try installation.check()
+        #expect(check.status == 1 && check.line.contains(revoked), "\(check)")
+    }
+
     private func restore(to directory: String, _ arguments: String...) throws -> Installation.Outcome {
         try Installation.run(
             ["\(Installation.programs)/merchantkeyctl", "backup", "restore", backup, "--state-directory", directory]

@@ -42,6 +42,11 @@ struct TamperedDatabaseTests {
             #expect(answer.contains("keyDamaged") && answer.contains("another key's"), "\(answer)")
         }
         #expect(try installation.uses(keys[2]) == ["200", "200"])
+        // What was met stays told: the next to look is not the one whose payment failed.
+        let check = try installation.check()
+        #expect(check.status == 2 && check.line.contains("restore a backup"), "\(check)")
+        let health = try installation.health()
+        #expect(health.status == "200" && health.body.contains("keyDamaged"), "\(health)")
         let backup = try installation.ctl("backup", "create", installation.path("b"))
         #expect(backup.status == 1 && backup.output.contains("its seal does not open"), "\(backup.output)")
         #expect(try installation.ctlJSON("status")["backups"] as? [String: Int] == ["merchantsWithoutBackup": 3])
@@ -59,22 +64,72 @@ struct TamperedDatabaseTests {
         #expect(backup.status == 1 && backup.output.contains("altered"), "\(backup.output)")
     }
 
-    @Test func `a damaged page is found after the start, stops all writing, and keys are answered`() throws {
+    /// Writes over the first page of a table or an index.
+    private func damage(_ name: String) throws {
         let page = try #require(
-            Int(try installation.sql("SELECT rootpage FROM sqlite_master WHERE name = 'audit_of_caller'")))
-        let database = installation.path("state/merchantkeyd.sqlite")
+            Int(try installation.sql("SELECT rootpage FROM sqlite_master WHERE name = '\(name)'")))
         _ = try installation.sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        let file = try FileHandle(forUpdating: URL(filePath: database))
+        let file = try FileHandle(forUpdating: URL(filePath: installation.path("state/merchantkeyd.sqlite")))
         try file.seek(toOffset: UInt64(page - 1) * 4096)
         try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
         try file.close()
+    }
+
+    @Test(arguments: ["events", "registrations", "certificates"])
+    func `a table that cannot be read is damage too, found before anybody asks for it`(table: String) throws {
+        try damage(table)
+        try installation.start(answering: ["200", "503"])
+        try installation.eventually("the damage is found") { try installation.health().status == "503" }
+        let check = try installation.check()
+        #expect(check.status == 2 && check.line.contains("damaged"), "\(check)")
+        let refused = try installation.ctl("merchant", "add", "merchant.com.later")
+        #expect(refused.status == 1 && refused.error.contains("damaged"), "\(refused.error)")
+    }
+
+    @Test func `a key pair's state that the audit does not tell of, and another public key, are found`() throws {
+        try installation.start()
+        #expect(try installation.ctl("key", "revoke", keys[0], "--reason", "compromised", "--yes").status == 0)
+        installation.stop()
+        _ = try installation.sql(
+            """
+            DROP TRIGGER key_pairs_keep_their_identity;
+            UPDATE key_pairs SET state = 'standby', revocation_reason = NULL WHERE state = 'revoked';
+            UPDATE key_pairs SET subject_public_key_info = (SELECT subject_public_key_info FROM key_pairs WHERE id = 2)
+            WHERE id = 3
+            """)
+        let diagnosis = try installation.ctl("diagnose", "--state-directory", installation.path("state"))
+        #expect(diagnosis.status == 1 && diagnosis.output.contains("revoked by its last audit record"), "\(diagnosis)")
+        try installation.start()
+        try installation.eventually("it is found") { try installation.check().status == 2 }
+        let findings = try installation.ctl("status").output
+        #expect(findings.contains("is standby in the database, revoked by its last audit record"), "\(findings)")
+        #expect(findings.contains("is stored with the public key of"), "\(findings)")
+        let backup = try installation.ctl("backup", "create", installation.path("b"))
+        #expect(backup.status == 1 && backup.output.contains("revoked by its last audit record"), "\(backup.output)")
+    }
+
+    @Test func `a trigger that is gone, and a chain that does not hold, are told without being asked for`() throws {
+        _ = try installation.sql(
+            "DROP TRIGGER audit_is_never_changed; UPDATE audit SET caller_uid = 4242 WHERE sequence = 4")
+        try installation.start()
+        try installation.eventually("it is found") { try installation.ctl("status").output.contains("auditBroken") }
+        let findings = try installation.ctl("status").output
+        #expect(findings.contains("trigger audit_is_never_changed is missing"), "\(findings)")
+        #expect(findings.contains("record 4 is not what"), "\(findings)")
+        #expect(try installation.check().status == 2)
+        #expect(try installation.uses(keys[0]) == ["200", "200"])
+    }
+
+    @Test func `a damaged page is found after the start, stops all writing, and keys are answered`() throws {
+        try damage("audit_of_caller")
         let diagnosis = try installation.ctl("diagnose", "--state-directory", installation.path("state"))
         #expect(diagnosis.status == 1 && diagnosis.output.contains("restore a backup"), "\(diagnosis.output)")
 
         try installation.start(answering: ["200", "503"])
         try installation.eventually("the damage is found") { try installation.check().status == 2 }
         let health = try installation.health()
-        #expect(health.status == "503" && health.body.contains("damaged: restore a backup"), "\(health)")
+        #expect(
+            health.status == "503" && health.body.contains("restore a backup where the file is damaged"), "\(health)")
         let refused = try installation.ctl("key", "generate", "merchant.com.a")
         #expect(refused.status == 1 && refused.error.contains("damaged"), "\(refused.error)")
         for key in keys { #expect(try installation.uses(key) == ["200", "200"]) }

@@ -19,7 +19,7 @@ import Vocabulary
         let store = MemoryStore()
         _ = try Keyring(opening: store, with: MasterKey.random(), at: .now)
         let error = try #require(refusal { _ = try Keyring(opening: store, with: MasterKey.random(), at: .now) })
-        #expect(error.code == .storeUnavailable)
+        #expect(error.code == .masterKeyConflict)
         #expect(error.detail.contains("not the one this database was made with"))
     }
 

@@ -19,6 +19,15 @@ struct AuditVerify: AsyncParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        guard let head else { return }
+        let parts = head.split(separator: ":", omittingEmptySubsequences: false)
+        let isHead =
+            parts.count == 2 && Int(parts[0]) ?? 0 > 0 && parts[1].count == 64 && parts[1].allSatisfy(\.isHexDigit)
+        guard !isHead else { return }
+        throw ValidationError("--head is '\(head)', expected a number, a colon and 64 hexadecimal digits")
+    }
+
     func run() async throws {
         let result = try await global.withAdmin { try await verify($0) }
         let json = try JSONEncoder().encode(result)

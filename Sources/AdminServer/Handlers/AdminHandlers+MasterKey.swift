@@ -17,10 +17,12 @@ extension AdminHandlers {
         let dryRun = body.dryRun ?? false
         let (plan, status) = try await operations.rotateMasterKey(
             dataKeyOnly: body.dataKeyOnly ?? false, dryRun: dryRun, for: call.request)
-        return try Answer(
+        var answer = try Answer(
             RotationPlanDocument(
                 dryRun: dryRun, joins: plan.joins, steps: plan.steps, masterKey: MasterKeyDocument(status)),
             status: dryRun ? .ok : .accepted)
+        answer.isDryRun = dryRun
+        return answer
     }
 }
 

@@ -39,7 +39,8 @@ struct HeadFile {
         if let last = whole.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first {
             return last
         }
-        guard bytes.count <= Self.longestLine else {
+        // A first line that a crash cut short has no end and nothing before it.
+        guard whole.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
             throw SettingsError(
                 "'audit.head.file' names \(path), whose last \(bytes.count) bytes hold no head, expected lines that the daemon wrote: look at what happened to it; moved away, a new one is begun, and the database is held against nothing this once"
             )

@@ -20,10 +20,11 @@ struct BackupTrial {
         let begin = ContinuousClock.now
         let copy = try MerchantStore.open(path: path, clock: clock)
         defer { try? copy.close() }
-        let custody = KeyCustody(keyring: try masterKeys.keyring(opening: copy, at: clock.now)) { _ in nil }
+        let custody = KeyCustody(keyring: try keyring(of: copy)) { _ in nil }
         var examination = BackupExamination()
         for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { examination.note(found) }
         try await examination.examine(copy, with: custody)
+        for found in try await copy.strangeContent() { examination.note(found) }
         if accepts || examination.findings.isEmpty { try await finish(copy) }
         let (seconds, attoseconds) = (ContinuousClock.now - begin).components
         return BackupDrill(
@@ -31,6 +32,17 @@ struct BackupTrial {
             certificatesChecked: examination.certificatesChecked,
             auditRecordsChecked: examination.auditRecordsChecked,
             seconds: Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1e3, findings: examination.findings)
+    }
+
+    private func keyring(of copy: MerchantStore) throws -> Keyring {
+        do { return try masterKeys.keyring(opening: copy, at: clock.now) } catch let error as MerchantError
+            where error.code == .masterKeyConflict
+        {
+            throw MerchantError(
+                .backupFailed,
+                "the backup is sealed by another master key than the one at hand, perhaps from before a rotation: \(error.detail); name the file of the right one, as 'backup verify --offline --master-key-file' or 'backup restore --master-key-file'"
+            )
+        }
     }
 
     /// The same on a copy made for it, which is gone afterwards. The file is not changed.

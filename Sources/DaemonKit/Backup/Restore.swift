@@ -38,14 +38,19 @@ struct Restore {
         let aside: String?
     }
 
+    /// In characters.
+    private static let longestUndone = 500
+
     private var draft: String { Self.draft(settings) }
-    private static let suffixes = ["", "-wal", "-shm"]
+    /// A journal is there only where the making of a database was cut short; SQLite rolls back whatever lies beside one by it.
+    private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     private static func draft(_ settings: Settings) -> String { settings.databasePath + ".restoring" }
 
     /// Removes the copy of a restore that was killed before it changed anything. For whoever holds the directory's lock.
     static func removeLeftovers(_ settings: Settings) {
         for suffix in suffixes { unlink(draft(settings) + suffix) }
+        unlink(settings.restoreMarkerPath + RestoreMarker.draft)
     }
 
     func run() async throws -> Report {
@@ -70,9 +75,11 @@ struct Restore {
                 let undone = compare(with: begun)
                 found = undone
                 let note = "\(file), made at \(backup.manifest.createdAt), restored at \(clock.now)"
+                let summary =
+                    undone.summary + (undoneBefore(begun).map { "; at the restore before this one: \($0)" } ?? "")
                 try await copy.write {
-                    try $0.setDaemonFact(MerchantOperations.restoredFact, "\(note); \(undone.summary)")
-                    try $0.setDaemonFact(MerchantOperations.undoneFact, undone.summary)
+                    try $0.setDaemonFact(MerchantOperations.restoredFact, "\(note); \(summary)")
+                    try $0.setDaemonFact(MerchantOperations.undoneFact, summary)
                 }
                 // Everything into the one file that takes the database's name.
                 try await copy.eraseRemovedBytes()
@@ -118,17 +125,33 @@ struct Restore {
         return isMoved
     }
 
+    /// What a restore a short time ago took back: nobody may have seen to it yet, and the one now knows nothing of it.
+    private func undoneBefore(_ begun: String?) -> String? {
+        guard let old = old(begun) else { return nil }
+        func fact(_ name: String) -> String { DatabaseInspection.fact(name, in: old) ?? "" }
+        let since = Timestamp(rfc3339: fact(MerchantOperations.olderSinceFact))
+        guard
+            !fact(MerchantOperations.restoredFact).isEmpty
+                || since.map({ clock.now < $0.adding(StartRecord.showsOlder) }) == true
+        else { return nil }
+        let undone = fact(MerchantOperations.undoneFact)
+        return undone.isEmpty ? nil : String(undone.prefix(Self.longestUndone))
+    }
+
+    /// Where the database that goes is.
+    private func old(_ begun: String?) -> String? {
+        let aside = begun.map { "\($0)/merchantkeyd.sqlite" }
+        if let aside, access(aside, F_OK) == 0 { return aside }
+        return hasDatabase ? settings.databasePath : nil
+    }
+
     /// Holds the database that goes against the one that comes.
     ///
     /// - Parameter begun: where a restore that was cut short was moving the old one.
     private func compare(with begun: String?) -> Undone {
-        let aside = begun.map { "\($0)/merchantkeyd.sqlite" }
-        let moved: String? = if let aside, access(aside, F_OK) == 0 { aside } else { nil }
-        guard let old = moved ?? (hasDatabase ? settings.databasePath : nil) else {
-            return .unknown("there was no database here")
-        }
+        guard let old = old(begun) else { return .unknown("there was no database here") }
         // Its log is still on its way: without it the old database is older than it was.
-        guard moved == nil || access(settings.databasePath + "-wal", F_OK) != 0 else {
+        guard old == settings.databasePath || access(settings.databasePath + "-wal", F_OK) != 0 else {
             return .unknown("the restore before was cut short while it moved the old database aside")
         }
         do { return .known(try DatabaseDifference(from: old, to: draft)) } catch {
@@ -152,6 +175,8 @@ struct Restore {
 /// Says that a restore is under way, and where the old database goes. Its file is there from before the first file is moved
 /// until after the last.
 struct RestoreMarker {
+    fileprivate static let draft = ".new"
+
     let path: String
 
     /// - Returns: where the old database goes; nil where no restore is under way.
@@ -167,7 +192,7 @@ struct RestoreMarker {
     }
 
     func write(_ aside: String) throws {
-        let draft = path + ".new"
+        let draft = path + Self.draft
         unlink(draft)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Durable.failure("cannot make \(path)") }

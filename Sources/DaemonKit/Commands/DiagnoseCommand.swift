@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import MerchantCore
 
 struct DiagnoseCommand: AsyncParsableCommand {
@@ -11,10 +12,20 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     private struct Outcome: Encodable { let checks: [Diagnosis.Check] }
 
+    /// Root sees what the daemon's user would: whose files it is to be is told by the state directory.
+    private static func becomeOwner(of directory: String) {
+        var found = stat()
+        guard geteuid() == 0, stat(directory, &found) == 0, found.st_uid != 0 else { return }
+        _ = setegid(found.st_gid)
+        _ = seteuid(found.st_uid)
+    }
+
     func run() async throws {
         var diagnosis: Diagnosis
         do {
-            diagnosis = Diagnosis(settings: try place.settings(), clock: SystemClock())
+            let settings = try place.settings()
+            Self.becomeOwner(of: settings.stateDirectory)
+            diagnosis = Diagnosis(settings: settings, clock: SystemClock())
             await diagnosis.run()
         } catch let error as SettingsError {
             let check = Diagnosis.Check(name: "settings", outcome: .failure, detail: error.description)

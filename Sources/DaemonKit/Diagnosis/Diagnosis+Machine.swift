@@ -14,10 +14,14 @@ extension Diagnosis {
             return note("state directory", .failure, "\(settings.stateDirectory) is no directory")
         }
         let mode = found.st_mode & 0o7777
+        let isOurs = found.st_uid == geteuid()
+        let remedy =
+            mode & 0o077 != 0
+            ? ": chmod 0700 it"
+            : isOurs ? "" : ", expected \(geteuid()): run this as the daemon's user, or chown the directory"
         note(
-            "state directory", mode & 0o077 == 0 ? .success : .failure,
-            "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.st_uid)\(mode & 0o077 == 0 ? "" : ": chmod 0700 it")"
-        )
+            "state directory", remedy.isEmpty ? .success : .failure,
+            "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.st_uid)\(remedy)")
         if (try? RestoreMarker(path: settings.restoreMarkerPath).read()) ?? nil != nil {
             note("restore", .failure, "one was cut short: run 'merchantkeyctl backup restore' again")
         }
@@ -27,7 +31,15 @@ extension Diagnosis {
     mutating func judgeDaemon() -> String? {
         let file = open(settings.lockPath, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
-            note("daemon", .warning, "none has ever run in this directory")
+            let isMissing = errno == ENOENT
+            let hasRun = access(settings.databasePath, F_OK) == 0
+            note(
+                "daemon", isMissing ? .warning : .failure,
+                !isMissing
+                    ? "\(settings.lockPath): \(Self.lastError)"
+                    : hasRun
+                        ? "none runs in this directory; its lock \(settings.lockPath) is gone, so nobody knows how the last one ended"
+                        : "none has ever run in this directory")
             return nil
         }
         defer { close(file) }
@@ -42,15 +54,18 @@ extension Diagnosis {
         return holder
     }
 
-    mutating func judgeFile(_ name: String, _ path: String, isNeeded: Bool) {
+    mutating func judgeFile(_ name: String, _ path: String, isNeeded: Bool, followsLinks: Bool = false) {
         var found = stat()
-        guard lstat(path, &found) == 0 else {
+        guard (followsLinks ? stat(path, &found) : lstat(path, &found)) == 0 else {
             guard errno == ENOENT, !isNeeded else { return note(name, .failure, "\(path): \(Self.lastError)") }
             return note(name, .warning, "there is none at \(path) yet")
         }
         let mode = found.st_mode & 0o7777
         var directory = stat()
         let owner = stat(settings.stateDirectory, &directory) == 0 ? directory.st_uid : found.st_uid
+        guard found.st_mode & S_IFMT == S_IFREG else {
+            return note(name, .failure, "\(path) is a link or no file at all, expected a regular file")
+        }
         guard mode & 0o077 == 0 else {
             return note(name, .failure, "\(path) has mode \(Self.octal(mode)), which others can use: chmod 0600 it")
         }
@@ -86,7 +101,8 @@ extension Diagnosis {
         }
         note(
             name, room < Self.leastRoom ? .failure : room < Self.littleRoom ? .warning : .success,
-            "\(room >> 20) MiB are free on the file system of \(directory)")
+            "\(room >> 20) MiB are free on the file system of \(directory)\(room < Self.littleRoom ? ", expected \(Self.littleRoom >> 20) at least: make room" : "")"
+        )
     }
 
     /// - Parameter holder: the daemon's process, where one runs.

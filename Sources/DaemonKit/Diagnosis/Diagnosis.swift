@@ -35,11 +35,17 @@ struct Diagnosis {
         } catch { note("settings", .failure, "\(error)") }
         judgeDirectory()
         let holder = judgeDaemon()
-        judgeFile("database", settings.databasePath, isNeeded: false)
-        if case .file(let path) = settings.masterKey.current {
-            judgeFile("master key", path, isNeeded: access(settings.databasePath, F_OK) == 0)
+        for (name, path) in [("database", settings.databasePath), ("claims", settings.claimsPath)] {
+            judgeFile(name, path, isNeeded: false)
+            for suffix in ["-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
+                judgeFile("\(name)\(suffix)", path + suffix, isNeeded: true)
+            }
         }
-        await judgeDatabase()
+        if case .file(let path) = settings.masterKey.current {
+            judgeFile("master key", path, isNeeded: access(settings.databasePath, F_OK) == 0, followsLinks: true)
+        }
+        await judgeDatabase(isServing: holder != nil)
+        judgeClaims()
         judgeSocket("admin socket", settings.adminSocket, isDaemonThere: holder != nil)
         judgeSocket("decryptor socket", settings.decryptorSocket, isDaemonThere: holder != nil)
         judgeRoom("disk space", settings.stateDirectory)
@@ -47,7 +53,21 @@ struct Diagnosis {
         judgeProcess(holder)
     }
 
-    private mutating func judgeDatabase() async {
+    private mutating func judgeClaims() {
+        guard access(settings.claimsPath, F_OK) == 0 else { return }
+        do {
+            try ClaimStore.inspect(path: settings.claimsPath)
+            note("claims content", .success, "sound")
+        } catch {
+            note(
+                "claims content", .failure,
+                "\(Self.words(error)): tokens cannot be claimed, move the file away with its '-wal' and '-shm' and restart"
+            )
+        }
+    }
+
+    /// - Parameter isServing: whether a daemon has the database open, with its master key.
+    private mutating func judgeDatabase(isServing: Bool) async {
         guard access(settings.databasePath, F_OK) == 0 else {
             note("database content", .warning, "there is no database at \(settings.databasePath)")
             return judgeLog()
@@ -63,7 +83,7 @@ struct Diagnosis {
         }
         judge(inspection)
         judgeLog()
-        judgeMasterKey(inspection)
+        judgeMasterKey(inspection, isServing: isServing)
         judgeCertificates(inspection, now)
         judgeHead(inspection)
         judgeClock(inspection, now)
@@ -76,6 +96,22 @@ struct Diagnosis {
             note(
                 "database content", .success,
                 "sound; \(inspection.counts.merchants) merchants, \(inspection.counts.auditRecords) audit records")
+        }
+        if let first = inspection.strangeContent.first {
+            note(
+                "rows and schema", .failure,
+                "\(inspection.strangeContent.count) are not what the daemon wrote, the first: \(first): restore a backup"
+            )
+        } else {
+            note("rows and schema", .success, "as the daemon and its audit say")
+        }
+        if let first = inspection.auditBreaks.first {
+            note(
+                "audit chain", .failure,
+                "it does not hold in \(inspection.auditBreaks.count) places, the first: \(first.detail); keep a copy before anything else"
+            )
+        } else {
+            note("audit chain", .success, "whole, \(inspection.counts.auditRecords) records")
         }
         let (found, known) = (inspection.schemaVersion, inspection.knownSchemaVersion)
         if found > known {
@@ -109,7 +145,7 @@ struct Diagnosis {
         note("write-ahead log", .success, detail)
     }
 
-    private mutating func judgeMasterKey(_ inspection: DatabaseInspection) {
+    private mutating func judgeMasterKey(_ inspection: DatabaseInspection, isServing: Bool) {
         do {
             _ = try MasterKeys(settings.masterKey).keyring(opening: InspectedDataKeys(inspection), at: clock.now)
             let identifiers = Set(inspection.dataKeys.filter { !$0.isRetired }.map(\.masterKey.description))
@@ -119,7 +155,15 @@ struct Diagnosis {
                     ? "\(settings.masterKey.current), \(identifiers.first ?? ""), opens every data key"
                     : "a rotation is under way from one master key to another: \(identifiers.sorted().joined(separator: ", "))"
             )
-        } catch { note("master key fits", .failure, Self.words(error)) }
+        } catch {
+            // A credential is there for the daemon's own process only.
+            let isOutOfReach = isServing && settings.masterKey.current.file == nil
+            note(
+                "master key fits", isOutOfReach ? .warning : .failure,
+                isOutOfReach
+                    ? "the daemon serves, so it does; not to be judged from here: \(Self.words(error))"
+                    : Self.words(error))
+        }
     }
 
     private mutating func judgeCertificates(_ inspection: DatabaseInspection, _ now: Timestamp) {
@@ -135,7 +179,16 @@ struct Diagnosis {
 
     private mutating func judgeHead(_ inspection: DatabaseInspection) {
         guard let path = settings.auditHead.file else {
-            return note("audit head", .warning, "it is not shipped to a file: a cut or an older copy would not show")
+            let marks = InstanceLock.marks(settings.lockPath)
+            if let kept = marks.head?.end, !DatabaseInspection.contains(kept, in: settings.databasePath),
+                inspection.fact == nil
+            {
+                return note(
+                    "audit head", .failure,
+                    "record \(kept.sequence), which the last daemon here ended with, is not in the database: records were cut off, or an older copy was put back; the next start takes it and says so"
+                )
+            }
+            return note("audit head", .warning, "it is not shipped to a file: a cut or an older copy hardly shows")
         }
         do {
             guard let last = try HeadFile(path: path).last() else {

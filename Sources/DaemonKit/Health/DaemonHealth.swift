@@ -4,7 +4,7 @@ import MerchantStore
 
 /// Whether the key store does all it is for, and what else the daemon found out about itself: for health and status.
 struct DaemonHealth: Sendable {
-    private static let reading = "keys are still resolved and tokens decrypted"
+    private static let reading = "keys are still resolved and tokens decrypted, as far as the database can be read"
 
     let store: MerchantStore
     let conditions: ConditionBoard

@@ -24,7 +24,7 @@ struct MasterKeys: Sendable {
 
     /// Opens every data key; makes the first where there is none.
     ///
-    /// - Throws: what a source throws, or `storeUnavailable` naming the master key that is missing.
+    /// - Throws: what a source throws, or `masterKeyConflict` naming the master key that is missing.
     func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
         let first = try sources[0].load()
         // A source that says something else each time would seal everything for good.

@@ -11,7 +11,9 @@ struct StoreWatch: Service {
     private static let examinationEvery = 24 * 60 * 60 / 2
 
     let store: MerchantStore
+    let operations: MerchantOperations
     let lock: InstanceLock
+    let reserve: DiskReserve
     let conditions: ConditionBoard
     let logger: Logger
     /// What could not be written at the start; false while it cannot be.
@@ -24,7 +26,11 @@ struct StoreWatch: Service {
             var isStartRecorded = false
             var isLockTold = false
             while !Task.isCancelled {
-                if round % Self.examinationEvery == 0 { await examine() }
+                if round % Self.examinationEvery == 0 {
+                    await examine()
+                    await examineContent()
+                }
+                watchRoom()
                 if !isStartRecorded { isStartRecorded = await makeUpForTheStart() }
                 if case .impaired = store.health { await tryAgain() }
                 look()
@@ -61,6 +67,30 @@ struct StoreWatch: Service {
         }
     }
 
+    private func watchRoom() {
+        reserve.keep()
+        guard let room = reserve.room, room < DiskReserve.leastRoom else { return conditions.clear(.diskNearlyFull) }
+        conditions.set(
+            .diskNearlyFull, .critical,
+            "\(room >> 10) KiB are free on the file system of \(reserve.directory), expected \(DiskReserve.leastRoom >> 10) at least: changes will be refused, make room"
+        )
+    }
+
+    /// Whether the rows are what the daemon wrote. Reads go on meanwhile, and so do changes: each refuses what is wrong for itself.
+    private func examineContent() async {
+        do {
+            for found in try await store.strangeContent() {
+                operations.damage.note(MerchantError(.keyDamaged, "\(found): restore a backup"))
+            }
+            var next: Int? = 1
+            while let sequence = next {
+                next = try await operations.verifyAudit(from: sequence).next
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        } catch is CancellationError {
+        } catch { logger.error("the database's content could not be examined", metadata: ["error": "\(error)"]) }
+    }
+
     private func tryAgain() async {
         guard (try? await store.write({ try $0.setDaemonFact("lastTry", "") })) != nil else { return }
         logger.notice("the database can be written again")
@@ -73,10 +103,12 @@ struct StoreWatch: Service {
             logger.critical("the database is damaged", metadata: ["findings": "\(found.prefix(5))"])
             conditions.set(
                 .storeDamaged, .critical,
-                "the database is damaged (\(found[0])): nothing is written any more, keys are still answered where they can be read; restore a backup"
+                "\(found[0]); nothing is written any more, keys are still answered where they can be read; restore a backup where the file is damaged"
             )
         } catch {
             logger.error("the database could not be examined", metadata: ["error": "\(error)"])
+            conditions.set(
+                .storeDamaged, .warning, "the database could not be looked through: \(Diagnosis.words(error))")
         }
     }
 }

@@ -10,7 +10,7 @@ import Vocabulary
 /// A disk that is full at the start keeps no payment waiting: keys are resolved, and the record is made up for.
 final class StartRecord: Sendable {
     /// How long status shows that the database is older than it was.
-    private static let showsOlder = Duration.seconds(86_400)
+    static let showsOlder = Duration.seconds(86_400)
 
     private let operations: MerchantOperations
     private let settings: Settings

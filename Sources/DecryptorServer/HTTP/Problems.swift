@@ -34,6 +34,7 @@ enum HTTPRefusal: Error, Hashable, Sendable {
 /// Turns what was thrown into the answer, and tells the log what the caller is not told.
 struct Problems: Sendable {
     let logger: Logger
+    let damage: DamageLog
 
     func response(to error: any Error, requestId: String = RequestId.make()) -> Response {
         let problem = problem(for: error, requestId: requestId)
@@ -65,6 +66,7 @@ struct Problems: Sendable {
         if error.code == .internalError { return unexpected(error, requestId: requestId) }
         let (status, title) = ProblemTable.status(of: error.code)
         // The detail of a mismatch names the token's own values: it goes to the caller alone.
+        damage.note(error)
         let isOurFault = error.code == .storeUnavailable || error.code == .keyDamaged
         logger.log(
             level: isOurFault ? .error : .debug, "request refused",

@@ -39,7 +39,7 @@ package struct DataKeyUnsealing {
         }
     }
 
-    /// - Throws: `keyDamaged` for a damaged row, `storeUnavailable` where a master key is missing.
+    /// - Throws: `keyDamaged` for a damaged row, `masterKeyConflict` where a master key is missing.
     package consuming func keyring() throws(MerchantError) -> Keyring {
         if let first = damaged.first {
             throw MerchantError(
@@ -50,8 +50,8 @@ package struct DataKeyUnsealing {
         for row in rows where opened[row.identifier] == nil {
             let here = offered.map(\.description).joined(separator: " and ")
             throw MerchantError(
-                .storeUnavailable,
-                "the master key is not the one this database was made with: data key \(row.identifier) is sealed by master key \(row.masterKey), found \(here.isEmpty ? "none" : here): put the right one in its place"
+                .masterKeyConflict,
+                "the master key is not the one this database was made with: data key \(row.identifier) is sealed by master key \(row.masterKey), found \(here.isEmpty ? "none" : here)"
             )
         }
         guard let newest = opened.max(by: { $0.key < $1.key }) else {

@@ -107,6 +107,6 @@ package final class Keyring: Sendable {
     }
 
     static func damaged(_ binding: KeyBinding, _ why: String) -> MerchantError {
-        MerchantError(.keyDamaged, "the stored private key of \(binding.publicKeyHash) \(why)")
+        MerchantError(.keyDamaged, "the stored private key of \(binding.publicKeyHash) \(why): restore a backup")
     }
 }

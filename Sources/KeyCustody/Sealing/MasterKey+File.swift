@@ -28,7 +28,9 @@ extension MasterKey {
     package static func create(at path: String) throws(MerchantError) -> MasterKey {
         let key = random()
         let directory = Self.directory(of: path)
-        let temporary = "\(directory)/.master-key-\(getpid())-\(UInt64.random(in: 0 ... .max)).new"
+        // What a killed process left may be a second name of the key that is in use: never overwritten.
+        let temporary = "\(directory)/.\(path.split(separator: "/").last ?? "master.key").new"
+        unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be made", path) }
         defer {

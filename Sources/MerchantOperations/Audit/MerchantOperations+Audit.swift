@@ -50,6 +50,7 @@ extension MerchantOperations {
         }
         examination.judgeOrder()
         var breaks = examination.breaks
+        if let first = breaks.first { damage.note(first) }
         if let kept, let found = try await difference(from: kept) { breaks.insert(found, at: 0) }
         return AuditVerification(
             examined: examination.examined,

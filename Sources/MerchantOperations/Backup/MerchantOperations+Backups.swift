@@ -32,6 +32,14 @@ extension MerchantOperations {
         // A good backup of another database covers none of this one's keys.
         let isOurs: Bool =
             if let head = manifest.auditHead { try await difference(from: head) == nil } else { true }
+        if isOurs, let first = drill.findings.first {
+            // The copy is as it was made, so the database was so by then.
+            damage.note(
+                MerchantError(
+                    .keyDamaged,
+                    "the trial of \(path) found \(drill.findings.count) damaged things in this database, the first: \(first)"
+                ))
+        }
         let now = clock.now
         try await repository.write { transaction in
             if isOurs, drill.findings.isEmpty { try transaction.record(manifest, at: path, verifiedAt: now) }

@@ -4,7 +4,7 @@ import Vocabulary
 extension MerchantOperations {
     /// What is wrong with the daemon itself at this moment, worst first. Quick, and waits for nothing.
     package func healthFindings() -> [StatusFinding] {
-        var findings = conditions()
+        var findings = conditions() + damage.findings
         func critical(_ code: StatusFinding.Code, _ detail: String) {
             findings.append(StatusFinding(severity: .critical, code: code, detail: detail))
         }

@@ -16,7 +16,9 @@ package struct StatusFinding: Hashable, Sendable {
         /// Payment tokens cannot be claimed; most genuine ones disagree with the machine's clock.
         case claimsRefused, clockWrong
         /// The database cannot be written, or is damaged.
-        case storeFailing, storeDamaged
+        case storeFailing, storeDamaged, diskNearlyFull
+        /// A private key's seal or a certificate is not what was stored; the audit chain does not hold.
+        case keyDamaged, auditBroken
         /// No good backup is as young as it should be, or the last attempt failed.
         case backupOverdue, backupFailed
         /// The master key or the data key is being rotated, cannot be, or is to be.

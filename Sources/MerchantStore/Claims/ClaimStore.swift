@@ -56,6 +56,23 @@ package final class ClaimStore: ClaimLedger, Sendable {
         }
     }
 
+    /// A look at the file that changes nothing, for when no daemon runs or it refuses claims.
+    ///
+    /// - Throws: ``MerchantError`` `storeUnavailable` for one that is damaged, not ours, or written by a newer program.
+    package static func inspect(path: String) throws {
+        try StoreFailure.translating {
+            let queue = try DatabaseInspection.queue(path)
+            defer { try? queue.close() }
+            try queue.read { db in
+                try Connections.refuseForeign(db, path: path, kind: .claims)
+                try Migrations.requireKnown(Schema.claimsMigrations, in: db)
+                if let first = try MerchantStore.damage(in: db).first {
+                    throw MerchantError(.storeUnavailable, "it is damaged: \(first)")
+                }
+            }
+        }
+    }
+
     package var health: StoreHealth { groups.health }
 
     /// Finishes what was asked, refuses everything after, and closes the file.

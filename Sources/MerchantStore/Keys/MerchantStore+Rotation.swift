@@ -136,11 +136,13 @@ extension StoreReading {
             FROM key_rotations ORDER BY id DESC LIMIT 1
             """, []
         ) { row in
-            KeyRotation(
+            // Keys that were sealed before it began, and stored after, come on top.
+            let done = try row.integer("done")
+            return KeyRotation(
                 identifier: try row.integer("id"), state: try row.oneOf(KeyRotation.State.self, "state"),
                 dataKeyIdentifier: try row.integer("data_key_id"),
-                replacesMasterKey: try row.flag("replaces_master_key"), total: try row.integer("total"),
-                done: try row.integer("done"), startedAt: try row.timestamp("started_at"),
+                replacesMasterKey: try row.flag("replaces_master_key"), total: max(try row.integer("total"), done),
+                done: done, startedAt: try row.timestamp("started_at"),
                 finishedAt: try row.timestampIfAny("finished_at"))
         }
     }

@@ -112,7 +112,7 @@ enum Connections {
     }
 
     /// Asked before anything is set, so that a foreign file stays as it was.
-    private static func refuseForeign(_ db: Database, path: String, kind: DatabaseKind) throws {
+    static func refuseForeign(_ db: Database, path: String, kind: DatabaseKind) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard found != kind.rawValue else { return }
         let isEmpty = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_master LIMIT 1") == nil

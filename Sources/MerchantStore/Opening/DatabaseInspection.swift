@@ -12,6 +12,10 @@ package struct DatabaseInspection: Sendable {
     package let knownSchemaVersion: Int
     /// What is damaged; empty for a sound database.
     package let damage: [String]
+    /// What fits its table and is yet not what the daemon wrote.
+    package let strangeContent: [String]
+    /// What is wrong with the audit chain.
+    package let auditBreaks: [AuditBreak]
     package let dataKeys: [SealedDataKey]
     package let counts: StoreCounts
     package let coverage: BackupCoverage?
@@ -41,6 +45,11 @@ package struct DatabaseInspection: Sendable {
         (try? queue(path).read { try holds(head, $0) && isSound($0) }) ?? false
     }
 
+    /// As ``holds(_:in:)``, of a database of which nothing else is asked.
+    package static func contains(_ head: AuditHead, in path: String) -> Bool {
+        (try? queue(path).read { try holds(head, $0) }) ?? false
+    }
+
     /// Whether a database's file, without its write-ahead log, does not hold an audit record.
     ///
     /// - Parameter isSound: whether that is said only of one that was read whole and is sound: a file that a checkpoint was cut
@@ -59,6 +68,11 @@ package struct DatabaseInspection: Sendable {
 
     private static func isSound(_ db: Database) throws -> Bool {
         try MerchantStore.damage(in: db, byCheck: "integrity_check").isEmpty
+    }
+
+    /// What a database says of itself under a name; nil where it cannot be read.
+    package static func fact(_ name: String, in path: String) -> String? {
+        try? queue(path).read { try StoreReader(db: $0).daemonFact(name) }
     }
 
     /// What tells the write-ahead log of a database from the one it was before SQLite began it anew; nil where there is none.
@@ -89,7 +103,10 @@ package struct DatabaseInspection: Sendable {
         schemaVersion = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         knownSchemaVersion = Schema.migrations.count
         damage = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+        try Migrations.requireKnown(Schema.migrations, in: db)
+        strangeContent = try schemaVersion < knownSchemaVersion ? [] : DatabaseContent.strange(in: db)
         let reader = StoreReader(db: db)
+        auditBreaks = try Self.auditBreaks(reader)
         dataKeys = try MerchantStore.dataKeys(in: db)
         counts = try reader.counts(at: now)
         coverage = try? reader.backupCoverage()
@@ -98,6 +115,18 @@ package struct DatabaseInspection: Sendable {
         }
         ending = try reader.keyPairsEnding(before: horizon, limit: 1000)
         self.fact = (try? reader.daemonFact(fact)).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func auditBreaks(_ reader: StoreReader) throws -> [AuditBreak] {
+        var audit = AuditExamination()
+        while true {
+            let stretch = try reader.auditStretch(from: audit.next, limit: 1000)
+            for link in stretch.links { audit.examine(link) }
+            guard stretch.links.isEmpty else { continue }
+            audit.finish(given: stretch.given)
+            audit.judgeOrder()
+            return audit.breaks
+        }
     }
 
     /// RFC 3986: what would mean something in a URI does not. Two slashes at its beginning would announce a host.

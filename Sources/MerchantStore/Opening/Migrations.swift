@@ -12,7 +12,25 @@ enum Migrations {
     static func apply(
         _ migrations: [(name: String, sql: String)], to db: Database, kind: DatabaseKind, at now: Timestamp
     ) throws {
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let version = try requireKnown(migrations, in: db)
+        for index in version..<migrations.count {
+            try db.inTransaction(.exclusive) {
+                try run(migrations[index], version: index + 1, on: db, kind: kind, at: now)
+                return .commit
+            }
+        }
+    }
+
+    /// Looks and changes nothing.
+    ///
+    /// - Returns: the schema's version.
+    /// - Throws: as ``apply(_:to:kind:at:)``.
+    @discardableResult
+    static func requireKnown(_ migrations: [(name: String, sql: String)], in db: Database) throws -> Int {
+        var version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        if version > 0 {
+            version = try max(version, Int.fetchOne(db, sql: "SELECT max(version) FROM migrations") ?? 0)
+        }
         guard version <= migrations.count else {
             throw MerchantError(
                 .storeUnavailable,
@@ -20,12 +38,7 @@ enum Migrations {
             )
         }
         for index in 0..<version { try compare(migrations[index], version: index + 1, with: db) }
-        for index in version..<migrations.count {
-            try db.inTransaction(.exclusive) {
-                try run(migrations[index], version: index + 1, on: db, kind: kind, at: now)
-                return .commit
-            }
-        }
+        return version
     }
 
     private static func run(

@@ -37,6 +37,10 @@ enum StoreFailure {
         }
     }
 
+    /// SQLite calls both the same.
+    static let damaged =
+        "the database is damaged or its disk cannot be read: look at the disk first (kernel log; 'merchantkeyctl diagnose' on a copy tells), restore a backup where the file is damaged"
+
     /// Whether the storage itself can no longer be relied on.
     ///
     /// After a failed sync the kernel may call lost pages clean: a second attempt would succeed and be no proof of anything.
@@ -72,7 +76,7 @@ enum StoreFailure {
             "the database cannot be written: look at its file's and directory's owner and mode: \(cause)"
         case .SQLITE_BUSY, .SQLITE_LOCKED: "another program holds the database: \(cause)"
         case .SQLITE_NOTADB: "the file is no database: \(cause)"
-        case .SQLITE_CORRUPT: "the database is damaged: restore a backup: \(cause)"
+        case .SQLITE_CORRUPT: "\(damaged): \(cause)"
         case .SQLITE_IOERR: "the storage failed: \(cause)"
         case .SQLITE_CONSTRAINT: "the database refused what would break a rule of its: \(cause)"
         default: "the database failed: \(cause)"
