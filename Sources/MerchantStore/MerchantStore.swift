@@ -118,7 +118,7 @@ package final class MerchantStore: MerchantRepository, Sendable {
 
     /// As ``examine()``, and leaves it at looking.
     package func quickCheck() async throws -> [String] {
-        do { return try await pool.read { try Self.damage(in: $0) } } catch  where StoreFailure.isDamage(error) {
+        do { return try await readTables { try Self.damage(in: $0) } } catch  where StoreFailure.isDamage(error) {
             // The look itself stumbles where a whole tree of pages cannot be read.
             return [(StoreFailure.translated(error) as? MerchantError)?.detail ?? "\(error)"]
         } catch { throw StoreFailure.translated(error) }
@@ -136,18 +136,18 @@ package final class MerchantStore: MerchantRepository, Sendable {
 // MARK: - Reading and writing
 
 extension MerchantStore {
-    /// A reader is held on a thread of the pool's, from beginning to end. GRDB's own `read` that waits holds one across
-    /// a suspension: with every task's thread in ``readNow(_:)``, waiting for a reader, none would ever come back.
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any MerchantReading) throws -> Result
     ) async throws -> Result {
-        do {
-            return try await withCheckedThrowingContinuation { continuation in
-                pool.asyncRead { db in
-                    continuation.resume(with: Swift.Result { try body(StoreReader(db: try db.get())) })
-                }
-            }
-        } catch { throw noted(error) }
+        do { return try await readTables { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
+    }
+
+    /// A reader is held on a thread of the pool's, from beginning to end. GRDB's own `read` that waits holds one across
+    /// a suspension: with every task's thread in ``readNow(_:)``, waiting for a reader, none would ever come back.
+    func readTables<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.asyncRead { db in continuation.resume(with: Swift.Result { try body(try db.get()) }) }
+        }
     }
 
     package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {

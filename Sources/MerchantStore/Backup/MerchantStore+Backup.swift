@@ -109,7 +109,7 @@ extension MerchantStore {
 
     /// What the database itself says of what a manifest says, for a drill.
     package func manifestFindings(_ manifest: BackupManifest) async throws -> [String] {
-        let (counts, newest) = try await pool.read { db in
+        let (counts, newest) = try await readTables { db in
             let reader = StoreReader(db: db)
             return (try reader.counts(at: manifest.createdAt), try reader.newestKeyPairId())
         }

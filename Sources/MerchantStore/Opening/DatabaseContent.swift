@@ -5,56 +5,51 @@ import Vocabulary
 
 /// What SQLite's own check cannot find: rows that fit their tables and yet are not what the daemon wrote.
 enum DatabaseContent {
-    private static let mostNamed = 20
+    /// More findings than these are not looked for.
+    static let mostNamed = 20
     /// The deeds after which a key pair is in the state that the record names.
     private static let deeds: [AuditEntry.Deed] = [
         .keyGenerated, .keyImported, .certificateStored, .keyPromoted, .keySuperseded, .keyRevoked, .keyRestored,
         .keyDestroyed,
     ]
 
-    /// All of the below, what concerns keys first.
-    static func strange(in db: Database) throws -> [String] {
-        try strangeStates(in: db) + strangePublicKeys(in: db)
-            + strangeSchema(in: db).map { "the schema was altered: \($0)" }
-    }
-
-    /// Key pairs in another state than the last audit record about them says; at most 20 are named.
+    /// Looks at some key pairs: whether each is in the state that the last audit record about it says, and stored with the
+    /// public key of its hash.
     ///
     /// Whoever changes a state past the daemon would have to change the audit chain as well.
-    private static func strangeStates(in db: Database) throws -> [String] {
+    ///
+    /// - Returns: what was found, and the row to go on after; nil at the end.
+    static func strangeKeyPairs(
+        in db: Database, after row: Int, limit: Int
+    ) throws -> (found: [String], last: Int?) {
         let names = deeds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-        return try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT public_key_hash, state, told FROM (
-                    SELECT public_key_hash, state, (
-                        SELECT value_after FROM audit INDEXED BY audit_of_key_pair
-                        WHERE audit.public_key_hash = key_pairs.public_key_hash AND deed IN (\(names))
-                        ORDER BY sequence DESC LIMIT 1) AS told
-                    FROM key_pairs)
-                WHERE told <> state LIMIT \(mostNamed)
-                """
-        ).map { row in
-            let hash = (try? row.publicKeyHash())?.description ?? "a key pair"
-            return
-                "\(hash) is \(try row.text("state")) in the database, \(try row.text("told")) by its last audit record: the row was altered"
-        }
-    }
-
-    /// Key pairs stored with another public key than their hash says; at most 20 are named.
-    private static func strangePublicKeys(in db: Database) throws -> [String] {
-        let rows = try Row.fetchCursor(db, sql: "SELECT public_key_hash, subject_public_key_info FROM key_pairs")
+                SELECT id, public_key_hash, state, subject_public_key_info, coalesce((
+                    SELECT value_after FROM audit INDEXED BY audit_of_key_pair
+                    WHERE audit.public_key_hash = key_pairs.public_key_hash AND deed IN (\(names))
+                    ORDER BY sequence DESC LIMIT 1), state) AS told
+                FROM key_pairs WHERE id > ? ORDER BY id LIMIT ?
+                """, arguments: [row, limit])
         var found: [String] = []
-        while let row = try rows.next(), found.count < mostNamed {
+        var (last, count) = (row, 0)
+        while let row = try rows.next() {
+            (last, count) = (try row.integer("id"), count + 1)
             let hash = try row.publicKeyHash()
+            let (state, told) = (try row.text("state"), try row.text("told"))
+            if state != told {
+                found.append(
+                    "\(hash) is \(state) in the database, \(told) by its last audit record: the row was altered")
+            }
             let held = PublicKeyHash(of: try row.bytes("subject_public_key_info"))
             if held != hash { found.append("\(hash) is stored with the public key of \(held): the row was altered") }
         }
-        return found
+        return (found, count < limit ? nil : last)
     }
 
     /// Tables, indexes and triggers that are not as the migrations make them.
-    private static func strangeSchema(in db: Database) throws -> [String] {
+    static func strangeSchema(in db: Database) throws -> [String] {
         let expected = try DatabaseQueue().write { fresh in
             for migration in Schema.migrations { try fresh.execute(sql: migration.sql) }
             return try objects(of: fresh)
@@ -62,9 +57,9 @@ enum DatabaseContent {
         let found = try objects(of: db)
         return Set(expected.keys).union(found.keys).sorted().compactMap { name in
             switch (expected[name], found[name]) {
-            case (nil, _): "\(name) is in the database and none of this program's"
-            case (_, nil): "\(name) is missing"
-            case (let expected, let found): expected == found ? nil : "\(name) was altered"
+            case (nil, _): "the schema was altered: \(name) is none of this program's"
+            case (_, nil): "the schema was altered: \(name) is missing"
+            case (let expected, let found): expected == found ? nil : "the schema was altered: \(name)"
             }
         }
     }
@@ -83,9 +78,24 @@ enum DatabaseContent {
 }
 
 extension MerchantStore {
+    /// One read of the store: short, so that the write-ahead log can be taken over between two.
+    private static let keyPairsPerRead = 2000
+
     /// Key pairs in another state than the last audit record about them says, or with another public key, and what of the schema
-    /// was altered.
+    /// was altered. The first twenty and a few.
     package func strangeContent() async throws -> [String] {
-        try await StoreFailure.translating { try await pool.read { try DatabaseContent.strange(in: $0) } }
+        try await StoreFailure.translating {
+            var found: [String] = []
+            var next: Int? = 0
+            while let row = next, found.count < DatabaseContent.mostNamed {
+                try Task.checkCancellation()
+                let piece = try await readTables {
+                    try DatabaseContent.strangeKeyPairs(in: $0, after: row, limit: Self.keyPairsPerRead)
+                }
+                found += piece.found.prefix(DatabaseContent.mostNamed)
+                next = piece.last
+            }
+            return found + (try await readTables { try DatabaseContent.strangeSchema(in: $0) })
+        }
     }
 }

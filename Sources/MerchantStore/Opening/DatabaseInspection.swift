@@ -104,7 +104,11 @@ package struct DatabaseInspection: Sendable {
         knownSchemaVersion = Schema.migrations.count
         damage = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
         try Migrations.requireKnown(Schema.migrations, in: db)
-        strangeContent = try schemaVersion < knownSchemaVersion ? [] : DatabaseContent.strange(in: db)
+        strangeContent =
+            try schemaVersion < knownSchemaVersion
+            ? []
+            : DatabaseContent.strangeKeyPairs(in: db, after: 0, limit: .max).found
+                + DatabaseContent.strangeSchema(in: db)
         let reader = StoreReader(db: db)
         auditBreaks = try Self.auditBreaks(reader)
         dataKeys = try MerchantStore.dataKeys(in: db)
