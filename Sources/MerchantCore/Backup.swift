@@ -64,6 +64,10 @@ package struct BackupCoverage: Hashable, Sendable {
     package var lastVerifiedPath: String?
     /// Merchants whose newest key pair no verified backup holds.
     package var merchantsWithoutBackup = 0
+    /// The first ``mostNamed`` of them, those first whose key pair has waited longest.
+    package var withoutBackup: [MerchantIdentifier] = []
+
+    package static let mostNamed = 100
 
     package init() {}
 }

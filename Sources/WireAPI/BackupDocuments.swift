@@ -78,10 +78,13 @@ package struct BackupCoverageDocument: Codable, Hashable, Sendable {
     package let file: String?
     /// Merchants whose newest key pair no verified backup holds.
     package let merchantsWithoutBackup: Int
+    /// The first hundred of them, those first whose key pair has waited longest; every other merchant's newest is in a backup.
+    package let withoutBackup: [String]
 
-    package init(lastVerified: String?, file: String?, merchantsWithoutBackup: Int) {
+    package init(lastVerified: String?, file: String?, merchantsWithoutBackup: Int, withoutBackup: [String]) {
         self.lastVerified = lastVerified
         self.file = file
         self.merchantsWithoutBackup = merchantsWithoutBackup
+        self.withoutBackup = withoutBackup
     }
 }

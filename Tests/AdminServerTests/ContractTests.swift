@@ -177,7 +177,8 @@ import Yams
                     version: "", environment: "", time: "", startedAt: "", merchants: 0, merchantsBelowTarget: 0,
                     keyPairs: [:], certificates: 0, auditRecords: 0,
                     auditHead: AuditHeadDocument(sequence: 1, hash: ""),
-                    backups: BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0),
+                    backups: BackupCoverageDocument(
+                        lastVerified: "", file: "", merchantsWithoutBackup: 0, withoutBackup: []),
                     findings: [finding], webhooks: [webhook])
             ),
             ("AuditHead", AuditHeadDocument(sequence: 1, hash: "")),
@@ -241,7 +242,10 @@ import Yams
                     backup: backup, good: true, keyPairsProven: 0, certificatesChecked: 0, auditRecordsChecked: 0,
                     seconds: 0, findings: [])
             ),
-            ("BackupCoverageDocument", BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0)),
+            (
+                "BackupCoverageDocument",
+                BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0, withoutBackup: [])
+            ),
         ]
         let masterKey = MasterKeyDocument(
             masterKeyIdentifier: "", dataKeyIdentifier: 1, source: "",

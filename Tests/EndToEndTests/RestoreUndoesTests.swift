@@ -116,10 +116,16 @@ import Testing
         #expect(try installation.ctl("key", "generate", Self.merchant).status == 0)
         #expect(try backedUp() == false)
         #expect(try installation.ctl("merchant", "list").output.contains("no"))
+        func named() throws -> [String]? {
+            (try installation.ctlJSON("status")["backups"] as? [String: Any])?["withoutBackup"] as? [String]
+        }
+        #expect(try named() == [Self.merchant])
+        #expect(try installation.ctl("status").output.contains("1: \(Self.merchant)"))
         #expect(try installation.ctl("backup", "create", backup, "--unverified").status == 0)
         #expect(try backedUp() == false, "a backup that nobody tried out counts for nothing")
         #expect(try installation.ctl("backup", "verify", backup).status == 0)
         #expect(try backedUp() == true)
+        #expect(try named() == [])
         #expect(try installation.ctl("key", "generate", Self.merchant).status == 0)
         #expect(try backedUp() == false)
     }

@@ -79,13 +79,20 @@ extension StatusDocument {
                     backups.lastVerified.map { Cell(time: $0) } ?? Cell("never", merchants > 0 ? .warning : .plain)
                 }
             ),
-            ("merchants without backup", backups.map { Cell("\($0.merchantsWithoutBackup)") }),
+            ("merchants without backup", backups.map { Cell(Self.words($0)) }),
             ("audit head", auditHead.map { Cell("\($0.sequence):\($0.hash)") }),
             ("rolls", Cell(rollsInOrder)),
             ("awaiting destruction", awaitingDestruction > 0 ? Cell("\(awaitingDestruction)") : nil),
         ])
         return [record] + timeline + waitingRolls + waitingDestructions + (webhooks.isEmpty ? [] : [webhookTable])
             + (findings.isEmpty ? [] : [findingTable])
+    }
+
+    private static func words(_ backups: BackupCoverageDocument) -> String {
+        let named = backups.withoutBackup.prefix(5)
+        guard !named.isEmpty else { return "\(backups.merchantsWithoutBackup)" }
+        let more = backups.merchantsWithoutBackup > named.count ? ", … ('merchant list' shows each)" : ""
+        return "\(backups.merchantsWithoutBackup): \(named.joined(separator: ", "))\(more)"
     }
 
     /// One line a week in which something ends.

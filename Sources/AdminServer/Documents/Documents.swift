@@ -66,7 +66,8 @@ extension StatusDocument {
             auditHead: status.counts.auditHead.map(AuditHeadDocument.init),
             backups: BackupCoverageDocument(
                 lastVerified: status.backups.lastVerified?.rfc3339, file: status.backups.lastVerifiedPath,
-                merchantsWithoutBackup: status.backups.merchantsWithoutBackup),
+                merchantsWithoutBackup: status.backups.merchantsWithoutBackup,
+                withoutBackup: status.backups.withoutBackup.map(\.rawValue)),
             registrations: status.counts.registrations, registrationsDrifting: status.counts.registrationsDrifting,
             registrationCallsOpen: status.counts.registrationCallsOpen,
             findings: status.findings.map {

@@ -23,6 +23,12 @@ extension StoreReading {
                 WHERE newest_key_pair_id > ?
                 """, [newest ?? 0]
             ) { try $0.integer("merchants") } ?? 0
+        coverage.withoutBackup = try every(
+            """
+            SELECT identifier AS merchant_identifier FROM merchants INDEXED BY merchants_by_newest_key_pair
+            WHERE newest_key_pair_id > ? ORDER BY newest_key_pair_id LIMIT ?
+            """, [newest ?? 0, BackupCoverage.mostNamed]
+        ) { try $0.merchantIdentifier() }
         return coverage
     }
 
