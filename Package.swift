@@ -132,7 +132,8 @@ let composition: [Target] = [
         [
             "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "MerchantStore", "KeyCustody",
             "MerchantOperations",
-            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "Schema", "CLinux", .configuration,
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "Schema", "CLinux",
+            .configuration,
             .yams,
             .serviceLifecycle,
             .unixSignals, .logging, .argumentParser,

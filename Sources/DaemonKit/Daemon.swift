@@ -135,8 +135,9 @@ package enum Daemon {
                         service: OnWaitingThreads(
                             StoreWatch(
                                 store: store, operations: operations, lock: lock,
-                                reserve: DiskReserve(directory: settings.stateDirectory), conditions: conditions,
-                                logger: logger
+                                reserve: DiskReserve(directory: settings.stateDirectory),
+                                sockets: [settings.adminSocket.path, settings.decryptorSocket.path],
+                                conditions: conditions, logger: logger
                             ) {
                                 await start.makeUp()
                             })),
@@ -170,6 +171,8 @@ package enum Daemon {
         lock.markClosing()
         try store.close()
         try markClosed(settings, lock)
+        // The shared memory is gone: on a full disk its room is for the next start's.
+        DiskReserve(directory: settings.stateDirectory).keep()
     }
 
     private static func markClosed(_ settings: Settings, _ lock: InstanceLock) throws {

@@ -65,7 +65,8 @@ package struct UnixListener: Sendable {
     }
 
     /// Whether somebody takes connections there: a killed daemon's socket refuses them.
-    private static func isListenedOn(_ path: String) -> Bool {
+    package static func isListenedOn(_ path: String) -> Bool {
+        guard (1...longestPath).contains(path.utf8.count) else { return false }
         let descriptor = socket(
             AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { return false }

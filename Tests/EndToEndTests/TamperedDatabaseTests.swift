@@ -109,6 +109,42 @@ struct TamperedDatabaseTests {
         #expect(backup.status == 1 && backup.output.contains("revoked by its last audit record"), "\(backup.output)")
     }
 
+    @Test(arguments: [("key_pairs", "id = 1"), ("merchants", "identifier = 'merchant.com.a'")])
+    func `a row that was removed is missed by the audit that tells of it`(table: String, row: String) throws {
+        let kept = try installation.sql("SELECT sql FROM sqlite_schema WHERE name = '\(table)_are_kept'")
+        #expect(kept.contains("CREATE TRIGGER"))
+        // With the trigger made anew, nothing of the schema tells.
+        let code = """
+            import sqlite3, sys
+            db = sqlite3.connect(sys.argv[1])
+            db.executescript(f"DROP TRIGGER {sys.argv[2]}_are_kept; DELETE FROM {sys.argv[2]} WHERE {sys.argv[3]};" + sys.argv[4])
+            """
+        let done = try Installation.run([
+            "python3", "-c", code, installation.path("state/merchantkeyd.sqlite"), table, row, kept,
+        ])
+        #expect(done.status == 0, "\(done.error)")
+        try installation.start(answering: ["200", "503"])
+        try installation.eventually("it is found") {
+            try installation.ctl("status").output.contains("was made by audit record")
+        }
+        #expect(try installation.check().status == 2)
+        #expect(try installation.ctl("backup", "create", installation.path("b")).status == 1)
+    }
+
+    @Test func `an index that is gone hides nothing`() throws {
+        _ = try installation.sql(
+            """
+            DROP INDEX audit_of_key_pair; DROP TRIGGER audit_is_never_changed;
+            UPDATE audit SET caller_uid = 4242 WHERE sequence = 4
+            """)
+        try installation.start()
+        try installation.eventually("all of it is found") {
+            let findings = try installation.ctl("status").output
+            return ["index audit_of_key_pair is missing", "could not be looked through", "record 4 is not what"]
+                .allSatisfy(findings.contains)
+        }
+    }
+
     @Test func `a trigger that is gone, and a chain that does not hold, are told without being asked for`() throws {
         _ = try installation.sql(
             "DROP TRIGGER audit_is_never_changed; UPDATE audit SET caller_uid = 4242 WHERE sequence = 4")

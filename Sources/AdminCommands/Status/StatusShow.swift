@@ -48,7 +48,7 @@ struct StatusShow: AsyncParsableCommand {
     /// A daemon that answers that it can't read its database is not unknown.
     private static func status(of error: any Error) -> Int32 {
         guard case .refused(let refusal) = error as? ClientError else { return 3 }
-        return ["storeUnavailable", "keyDamaged"].contains(refusal.code) ? 2 : 3
+        return ["storeUnavailable", "keyDamaged", "internalError"].contains(refusal.code) ? 2 : 3
     }
 }
 

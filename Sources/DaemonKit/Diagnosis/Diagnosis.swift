@@ -75,9 +75,11 @@ struct Diagnosis {
         let now = clock.now
         let inspection: DatabaseInspection
         do {
-            inspection = try await DatabaseInspection(
+            inspection = try DatabaseInspection(
                 of: settings.databasePath, at: now, horizon: now.adding(MerchantOperations.renewalWindow),
                 fact: MerchantOperations.restoredFact)
+        } catch is DatabaseInspection.Unfinished {
+            return note("database content", .warning, "a first start was cut short; the next one goes on")
         } catch {
             return note("database content", .failure, "\(Self.words(error))")
         }

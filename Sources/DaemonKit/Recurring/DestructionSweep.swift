@@ -23,7 +23,8 @@ struct DestructionSweep: Service {
                 } catch {
                     logger.error("destruction of due private keys failed", metadata: ["error": "\(error)"])
                 }
-                do { try await eraseIfDue() } catch {
+                do { try await eraseIfDue() } catch is CancellationError {
+                } catch {
                     logger.error("erasure of destroyed private keys failed", metadata: ["error": "\(error)"])
                 }
                 try await Task.sleep(for: Self.interval)

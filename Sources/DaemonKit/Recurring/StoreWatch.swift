@@ -14,6 +14,8 @@ struct StoreWatch: Service {
     let operations: MerchantOperations
     let lock: InstanceLock
     let reserve: DiskReserve
+    /// Those that the daemon serves on.
+    let sockets: [String]
     let conditions: ConditionBoard
     let logger: Logger
     /// What could not be written at the start; false while it cannot be.
@@ -22,6 +24,7 @@ struct StoreWatch: Service {
     func run() async throws {
         // A daemon that stops cancels the wait.
         try? await cancelWhenGracefulShutdown {
+            try await reserve.keep(onceServing: sockets)
             var round = 0
             var isStartRecorded = false
             var isLockTold = false
@@ -82,13 +85,22 @@ struct StoreWatch: Service {
             for found in try await store.strangeContent() {
                 operations.damage.note(MerchantError(.keyDamaged, "\(found): restore a backup"))
             }
+        } catch { noteUnexamined("key pairs and schema", error) }
+        do {
             var next: Int? = 1
             while let sequence = next {
                 next = try await operations.verifyAudit(from: sequence).next
                 try await Task.sleep(for: .milliseconds(20))
             }
-        } catch is CancellationError {
-        } catch { logger.error("the database's content could not be examined", metadata: ["error": "\(error)"]) }
+        } catch { noteUnexamined("the audit chain", error) }
+    }
+
+    /// A look that cannot be finished is no proof of anything.
+    private func noteUnexamined(_ what: String, _ error: any Error) {
+        guard !(error is CancellationError) else { return }
+        logger.error("the database could not be looked through", metadata: ["what": "\(what)", "error": "\(error)"])
+        conditions.set(
+            .storeDamaged, .warning, "\(what) could not be looked through: \(Diagnosis.words(error))")
     }
 
     private func tryAgain() async {
@@ -105,10 +117,6 @@ struct StoreWatch: Service {
                 .storeDamaged, .critical,
                 "\(found[0]); nothing is written any more, keys are still answered where they can be read; restore a backup where the file is damaged"
             )
-        } catch {
-            logger.error("the database could not be examined", metadata: ["error": "\(error)"])
-            conditions.set(
-                .storeDamaged, .warning, "the database could not be looked through: \(Diagnosis.words(error))")
-        }
+        } catch { noteUnexamined("the file", error) }
     }
 }

@@ -1,10 +1,13 @@
 import Glibc
+import LocalSocket
 
 /// Room that is given up where a start finds the disk full: SQLite's shared memory and the sockets take some, and payments are
 /// not to wait for somebody who makes room.
 struct DiskReserve {
-    /// In bytes: the shared memory of two databases takes 64 KiB, the directories of two sockets 8.
-    static let size = 256 << 10
+    /// In bytes: enough for several starts, each of which others may follow who take what the daemon gives back.
+    private static let size = 1 << 20
+    /// What one start may need, in bytes: the shared memory of two databases takes 64 KiB, the directories of two sockets 8.
+    private static let share = 192 << 10
     /// With less than this left, in bytes, somebody is told.
     static let leastRoom = 1 << 20
 
@@ -17,22 +20,31 @@ struct DiskReserve {
         return statvfs(directory, &status) == 0 ? Int(status.f_bavail) * Int(status.f_frsize) : nil
     }
 
-    /// Gives it up where it is needed. For whoever holds the directory's lock.
+    /// Gives up a share of it where it is needed. For whoever holds the directory's lock.
     func release() {
-        guard let room, room < Self.size else { return }
-        unlink(path)
+        var found = stat()
+        guard let room, room < Self.share, lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return }
+        _ = truncate(path, max(0, found.st_size - off_t(Self.share)))
     }
 
-    /// Sets it aside, where it is not and there is room for four of it. What fails is tried again by the next call.
+    /// Waits until somebody listens on all of `sockets`, two seconds at most, and keeps it: not before the start has taken what
+    /// it needs, and at once then, because others take what is free as well.
+    func keep(onceServing sockets: [String]) async throws {
+        for _ in 0..<100 where !sockets.allSatisfy(UnixListener.isListenedOn) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        keep()
+    }
+
+    /// Sets aside what is missing of it, as far as there is room: what comes free on a full disk is for the next start first.
     func keep() {
-        var found = stat()
-        guard lstat(path, &found) != 0 || found.st_size != Self.size, let room, room >= 4 * Self.size else { return }
-        unlink(path)
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
-        // Written, not only promised: some file systems promise what they do not have.
-        let zeros = [UInt8](repeating: 0, count: Self.size)
-        if write(file, zeros, zeros.count) != zeros.count { unlink(path) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_size < Self.size else { return }
+        // Written, not only promised: some file systems promise what they do not have. What does not fit is not written.
+        let zeros = [UInt8](repeating: 0, count: Self.size - Int(found.st_size))
+        _ = write(file, zeros, zeros.count)
     }
 }

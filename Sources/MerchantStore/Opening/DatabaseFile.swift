@@ -21,6 +21,25 @@ enum DatabaseFile {
         var description: String { "inode \(inode) of device \(device)" }
     }
 
+    /// What tells whether a file was written to between two looks.
+    struct Moment: Equatable {
+        private let file: stat?
+        let hasLog: Bool
+
+        init(of path: String) {
+            var found = stat()
+            file = lstat(path, &found) == 0 ? found : nil
+            hasLog = access(path + "-wal", F_OK) == 0
+        }
+
+        static func == (left: Self, right: Self) -> Bool {
+            func words(_ file: stat?) -> [Int] {
+                file.map { [Int($0.st_ino), Int($0.st_size), $0.st_mtim.tv_sec, $0.st_mtim.tv_nsec] } ?? []
+            }
+            return left.hasLog == right.hasLog && words(left.file) == words(right.file)
+        }
+    }
+
     /// Where an open database's file and its write-ahead log stand, and which files they were when it was opened.
     final class Place: Sendable {
         let path: String

@@ -26,28 +26,39 @@ package struct DatabaseInspection: Sendable {
     /// What the database says of the fact that was asked for; nil for nothing.
     package let fact: String?
 
+    /// A first start was cut short before the database was made, or had its first data key: the next one goes on.
+    package struct Unfinished: Error {}
+
     /// - Parameters:
     ///   - horizon: certificates that end before it are counted as ending.
     ///   - fact: the name of what the daemon may have stored of itself.
-    /// - Throws: `storeUnavailable` where the file cannot be opened or is not ours.
-    package init(of path: String, at now: Timestamp, horizon: Timestamp, fact: String) async throws {
-        self = try await StoreFailure.translating {
-            let queue = try Self.queue(path)
-            defer { try? queue.close() }
-            return try await queue.read { try Self(reading: $0, now, horizon, fact) }
+    /// - Throws: `storeUnavailable` where the file cannot be opened or is not ours, ``Unfinished``.
+    package init(of path: String, at now: Timestamp, horizon: Timestamp, fact: String) throws {
+        self = try StoreFailure.translating {
+            try Self.read(path) { try Self(reading: $0, now, horizon, fact) }
         }
+    }
+
+    /// A file that nobody else had open when the look began may change under it: then it is looked at once more.
+    private static func read<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
+        for _ in 0..<4 {
+            let before = DatabaseFile.Moment(of: path)
+            let found = Swift.Result { try queue(path).read(body) }
+            if before.hasLog || DatabaseFile.Moment(of: path) == before { return try found.get() }
+        }
+        throw MerchantError(.storeUnavailable, "the database is being opened and closed all the time: look again")
     }
 
     /// Whether a database holds an audit record, by the hash that was stored with it, and is sound. Reads all of it.
     ///
     /// False also where it cannot be read.
     package static func holds(_ head: AuditHead, in path: String) -> Bool {
-        (try? queue(path).read { try holds(head, $0) && isSound($0) }) ?? false
+        (try? read(path) { try holds(head, $0) && isSound($0) }) ?? false
     }
 
     /// As ``holds(_:in:)``, of a database of which nothing else is asked.
     package static func contains(_ head: AuditHead, in path: String) -> Bool {
-        (try? queue(path).read { try holds(head, $0) }) ?? false
+        (try? read(path) { try holds(head, $0) }) ?? false
     }
 
     /// Whether a database's file, without its write-ahead log, does not hold an audit record.
@@ -72,7 +83,7 @@ package struct DatabaseInspection: Sendable {
 
     /// What a database says of itself under a name; nil where it cannot be read.
     package static func fact(_ name: String, in path: String) -> String? {
-        try? queue(path).read { try StoreReader(db: $0).daemonFact(name) }
+        try? read(path) { try StoreReader(db: $0).daemonFact(name) }
     }
 
     /// What tells the write-ahead log of a database from the one it was before SQLite began it anew; nil where there is none.
@@ -95,6 +106,9 @@ package struct DatabaseInspection: Sendable {
     private init(reading db: Database, _ now: Timestamp, _ horizon: Timestamp, _ fact: String) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard found == DatabaseKind.merchants.rawValue else {
+            if try found == 0 && Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema LIMIT 1") == nil {
+                throw Unfinished()
+            }
             throw MerchantError(
                 .storeUnavailable,
                 "it is another program's database: its application_id is \(found), expected \(DatabaseKind.merchants.rawValue)"
@@ -104,14 +118,11 @@ package struct DatabaseInspection: Sendable {
         knownSchemaVersion = Schema.migrations.count
         damage = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
         try Migrations.requireKnown(Schema.migrations, in: db)
-        strangeContent =
-            try schemaVersion < knownSchemaVersion
-            ? []
-            : DatabaseContent.strangeKeyPairs(in: db, after: 0, limit: .max).found
-                + DatabaseContent.strangeSchema(in: db)
+        strangeContent = schemaVersion < knownSchemaVersion ? [] : DatabaseContent.strange(in: db)
         let reader = StoreReader(db: db)
         auditBreaks = try Self.auditBreaks(reader)
         dataKeys = try MerchantStore.dataKeys(in: db)
+        guard !dataKeys.isEmpty else { throw Unfinished() }
         counts = try reader.counts(at: now)
         coverage = try? reader.backupCoverage()
         lastRecordAt = try reader.first("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
