@@ -134,12 +134,13 @@ struct TamperedDatabaseTests {
     @Test func `an index that is gone hides nothing`() throws {
         _ = try installation.sql(
             """
-            DROP INDEX audit_of_key_pair; DROP TRIGGER audit_is_never_changed;
+            CREATE TABLE of_a_replicator (x); DROP INDEX audit_of_key_pair; DROP TRIGGER audit_is_never_changed;
             UPDATE audit SET caller_uid = 4242 WHERE sequence = 4
             """)
         try installation.start()
         try installation.eventually("all of it is found") {
             let findings = try installation.ctl("status").output
+            #expect(!findings.contains("of_a_replicator"))
             return ["index audit_of_key_pair is missing", "could not be looked through", "record 4 is not what"]
                 .allSatisfy(findings.contains)
         }
