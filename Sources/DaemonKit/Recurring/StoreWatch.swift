@@ -72,11 +72,8 @@ struct StoreWatch: Service {
 
     private func watchRoom() {
         reserve.keep()
-        guard let room = reserve.room, room < DiskReserve.leastRoom else { return conditions.clear(.diskNearlyFull) }
-        conditions.set(
-            .diskNearlyFull, .critical,
-            "\(room >> 10) KiB are free on the file system of \(reserve.directory), expected \(DiskReserve.leastRoom >> 10) at least: changes will be refused, make room"
-        )
+        guard let lack = reserve.lack else { return conditions.clear(.diskNearlyFull) }
+        conditions.set(.diskNearlyFull, .critical, "\(lack): changes will be refused, make room")
     }
 
     /// Whether the rows are what the daemon wrote. Reads go on meanwhile, and so do changes: each refuses what is wrong for itself.

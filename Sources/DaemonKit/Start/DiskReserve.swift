@@ -8,22 +8,32 @@ struct DiskReserve {
     private static let size = 1 << 20
     /// What one start may need, in bytes: the shared memory of two databases takes 64 KiB, the directories of two sockets 8.
     private static let share = 192 << 10
-    /// With less than this left, in bytes, somebody is told.
-    static let leastRoom = 1 << 20
 
     let directory: String
     private var path: String { "\(directory)/merchantkeyd.reserve" }
 
-    /// Bytes that are free for our user; nil where nobody knows.
-    var room: Int? {
+    /// What somebody is told of; nil where there is room enough, or nobody knows.
+    var lack: String? {
+        guard let (room, total) = space else { return nil }
+        let least = min(1 << 20, total / 32)
+        return room >= least
+            ? nil : "\(room >> 10) KiB are free on the file system of \(directory), expected \(least >> 10) at least"
+    }
+
+    /// Bytes that are free for our user, and all.
+    private var space: (room: Int, total: Int)? {
         var status = statvfs()
-        return statvfs(directory, &status) == 0 ? Int(status.f_bavail) * Int(status.f_frsize) : nil
+        guard statvfs(directory, &status) == 0 else { return nil }
+        let unit = Int(status.f_frsize)
+        return (Int(status.f_bavail) * unit, Int(status.f_blocks) * unit)
     }
 
     /// Gives up a share of it where it is needed. For whoever holds the directory's lock.
     func release() {
         var found = stat()
-        guard let room, room < Self.share, lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return }
+        guard let space, space.room < Self.share, lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            return
+        }
         _ = truncate(path, max(0, found.st_size - off_t(Self.share)))
     }
 
@@ -38,13 +48,15 @@ struct DiskReserve {
 
     /// Sets aside what is missing of it, as far as there is room: what comes free on a full disk is for the next start first.
     func keep() {
+        // No large part of a small file system.
+        let size = min(Self.size, (space?.total ?? 0) / 16)
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
         var found = stat()
-        guard fstat(file, &found) == 0, found.st_size < Self.size else { return }
+        guard fstat(file, &found) == 0, found.st_size < size else { return }
         // Written, not only promised: some file systems promise what they do not have. What does not fit is not written.
-        let zeros = [UInt8](repeating: 0, count: Self.size - Int(found.st_size))
+        let zeros = [UInt8](repeating: 0, count: size - Int(found.st_size))
         _ = write(file, zeros, zeros.count)
     }
 }
