@@ -41,6 +41,7 @@ extension Target.Dependency {
     static let logging = product(name: "Logging", package: "swift-log")
     static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+    static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
@@ -58,6 +59,7 @@ let base: [Target] = [
     room("StrictJSON"),
     room("Secrets"),
     room("LocalSocket", [.nioCore]),
+    room("HTTPKit", [.nioCore, .nioHTTP1, .logging]),
     room("NameResolution", [.nioPosix]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     // Nothing imports it: a program that names it has its `free`.
@@ -93,14 +95,14 @@ let edges: [Target] = [
         "AdminServer",
         [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
-            "Schema", "LocalSocket", .crypto, .hummingbirdCore, .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
-            .nioHTTPTypes, .nioExtras, .logging, .serviceLifecycle,
+            "Schema", "LocalSocket", "HTTPKit", .crypto, .hummingbirdCore, .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
+            .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioExtras, .logging, .serviceLifecycle,
         ]),
     room(
         "DecryptorServer",
         [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
-            "LocalSocket", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
+            "LocalSocket", "HTTPKit", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
         ]),
     room("MerchantStore", ["MerchantCore", "Vocabulary", "Schema", "CSQLite", .grdb, .crypto]),
     room(
@@ -183,7 +185,8 @@ let testTargets: [Target] = [
     .target(
         name: "MerchantTestSupport", dependencies: ["MerchantCore", "Vocabulary", "Secrets"],
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
-    tests("LocalSocketTests", ["LocalSocket"]),
+    tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
+    tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),
     tests("NameResolutionTests", ["NameResolution"]),
     tests(
         "MerchantOperationsTests",
@@ -205,7 +208,7 @@ let testTargets: [Target] = [
     tests(
         "MerchantStoreTests",
         ["MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
-    tests("DaemonKitTests", ["DaemonKit", .yams]),
+    tests("DaemonKitTests", ["DaemonKit", .yams, .logging]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
         "AppleGatewayTests",

@@ -1,10 +1,13 @@
 import FoundationEssentials
+import HTTPKit
 import HTTPTypes
 import HummingbirdCore
+import LocalSocket
 import Logging
 import MerchantCore
 import MerchantOperations
 import NIOCore
+import NIOHTTP1
 import Secrets
 import Vocabulary
 
@@ -15,17 +18,19 @@ struct AdminResponder: Sendable {
     let handlers: AdminHandlers
     let policy: CallerPolicy
     let counter: RequestCounter
-    let logger: Logger
+    let log: LimitedLog
 
     /// Everything that is the same for all requests of one connection.
-    func session(for caller: Caller) -> Session {
-        Session(responder: self, caller: caller, grants: policy.grants(for: caller))
+    func session(for caller: Caller, grants: [Grant], buffered: BufferedBytes.Reservation) -> Session {
+        Session(responder: self, caller: caller, grants: grants, buffered: buffered)
     }
 
     struct Session: Sendable {
         let responder: AdminResponder
         let caller: Caller
         let grants: [Grant]
+        /// The memory of the request under way and of its response.
+        let buffered: BufferedBytes.Reservation
     }
 }
 
@@ -40,7 +45,8 @@ extension AdminResponder.Session {
             do {
                 let parameter = try judge(route, parameter)
                 let query = try target.query(known: route.query)
-                try Self.judgeLength(request.headers, most: route.mostBytes)
+                try Self.checkLength(request.headers, limit: route.mostBytes)
+                try reserve(Self.expectedLength(request.headers, limit: route.mostBytes))
                 if request.headers[.expect]?.lowercased() == "100-continue" {
                     try await writer.writeInformationalHead(HTTPResponse(status: .continue))
                 }
@@ -48,6 +54,7 @@ extension AdminResponder.Session {
                     caller: caller, grants: grants, requestId: requestId, headers: request.headers, query: query,
                     body: try await Self.collect(request, most: route.mostBytes))
                 answer = try await self.answer(call, route, parameter)
+                if !answer.isShared { try reserve(answer.body.readableBytes) }
                 log(answer, of: route, requestId: requestId)
             } catch let fault as BrokenRequest {
                 throw fault.cause
@@ -142,9 +149,25 @@ private struct BrokenRequest: Error {
 }
 
 extension AdminResponder.Session {
-    private static func judgeLength(_ headers: HTTPFields, most: Int) throws(MerchantError) {
+    /// - Throws: `overloaded` where requests and responses hold as much memory as they may.
+    private func reserve(_ bytes: Int) throws(MerchantError) {
+        do throws(Shares.Exhausted) { try buffered.take(bytes) } catch {
+            throw MerchantError(
+                .overloaded,
+                error == .total
+                    ? "requests and responses fill the memory they may have; try again later"
+                    : "your requests and responses fill the memory they may have; take the responses, then try again")
+        }
+    }
+
+    private static func checkLength(_ headers: HTTPFields, limit: Int) throws(MerchantError) {
         guard let text = headers[.contentLength], let length = Int(text) else { return }
-        guard length <= most else { throw tooLarge(most) }
+        guard length <= limit else { throw tooLarge(limit) }
+    }
+
+    /// The most that the body can hold.
+    private static func expectedLength(_ headers: HTTPFields, limit: Int) -> Int {
+        headers[.contentLength].flatMap { Int($0) } ?? (headers[.transferEncoding] == nil ? 0 : limit)
     }
 
     private static func tooLarge(_ most: Int) -> MerchantError {
@@ -185,10 +208,10 @@ extension AdminResponder.Session {
 
     private func log(_ answer: Answer, of route: AdminRoute, requestId: String) {
         if let deed = route.deed, !answer.isDryRun {
-            responder.logger.info(
+            responder.log.logger.info(
                 "\(deed)", metadata: metadata(requestId, merchant: answer.merchant, key: answer.key))
         } else {
-            responder.logger.debug(
+            responder.log.logger.debug(
                 "request answered",
                 metadata: metadata(requestId, merchant: answer.merchant, key: answer.key)
                     .merging(["route": "\(route.method.rawValue) \(route.path)"]) { old, _ in old })
@@ -201,16 +224,21 @@ extension AdminResponder.Session {
         var metadata = metadata(requestId)
         metadata["route"] = "\(route.method.rawValue) \(route.path)"
         metadata["code"] = "\(refusal.code.rawValue)"
-        switch refusal.code {
-        case .internalError, .keyDamaged, .storeUnavailable:
-            metadata["detail"] = "\(refusal.detail.prefix(512))"
-            responder.logger.error("request failed", metadata: metadata)
-        case .forbidden:
-            responder.logger.warning("request forbidden", metadata: metadata)
-        default:
-            responder.logger.info("request refused", metadata: metadata)
+        let (level, message): (Logger.Level, String) =
+            switch refusal.code {
+            case .internalError, .keyDamaged, .storeUnavailable: (.error, "request failed")
+            case .forbidden: (.warning, "request forbidden")
+            default: (.info, "request refused")
+            }
+        if level == .error { metadata["detail"] = "\(refusal.detail.prefix(512))" }
+        if refusal.code == .forbidden {
+            responder.handlers.operations.refusals.note(Refusal(by: caller, permit: route.permit))
         }
-        return .problem(refusal, requestId: requestId)
+        responder.log.write(level, message, uid: caller.uid, metadata: metadata)
+        var answer = Answer.problem(refusal, requestId: requestId)
+        // A caller without a permit gets one refusal a connection: what it pipelined behind costs no work.
+        if grants.allowNothing { answer.headers[.connection] = "close" }
+        return answer
     }
 
     private func metadata(
@@ -223,5 +251,25 @@ extension AdminResponder.Session {
         if let merchant { metadata["merchantIdentifier"] = "\(merchant)" }
         if let key { metadata["publicKeyHash"] = "\(key)" }
         return metadata
+    }
+}
+
+extension AdminResponder.Session {
+    /// What a request is answered that breaks HTTP's own rules.
+    func refusal(_ fault: HTTPFault) -> RequestGuard.Refusal {
+        let requestId = Self.newRequestId()
+        let problem = fault.problem
+        responder.counter.count(method: "other", route: "other", status: problem.status)
+        responder.log.write(
+            .info, "request refused", uid: caller.uid,
+            metadata: metadata(requestId).merging(["code": "\(problem.code)"]) { old, _ in old })
+        let answer = Answer.problem(
+            status: problem.status, code: problem.code, title: problem.title, detail: problem.detail,
+            requestId: requestId)
+        var headers = HTTPHeaders(answer.headers.map { ($0.name.rawName, $0.value) })
+        headers.add(name: "x-request-id", value: requestId)
+        headers.add(name: "cache-control", value: "no-store")
+        return RequestGuard.Refusal(
+            status: HTTPResponseStatus(statusCode: problem.status), headers: headers, body: answer.body)
     }
 }

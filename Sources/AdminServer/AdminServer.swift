@@ -1,3 +1,4 @@
+import HTTPKit
 import HTTPTypes
 import HummingbirdCore
 import LocalSocket
@@ -13,22 +14,30 @@ import ServiceLifecycle
 package import Vocabulary
 package import WireAPI
 
-/// The REST server on the admin's Unix socket.
+/// The REST server on the admin socket.
 ///
-/// Hummingbird's HTTP/1.1 channel on a socket that has its mode from its first moment (``UnixListener``). Who calls is
-/// read once a connection, from the kernel; what they may do is stated by each ``AdminRoute``.
+/// Hummingbird's request loop behind ``HTTPKit``'s rules, on a socket that has its mode before anybody can connect
+/// (``UnixListener``). The caller is read once a connection, from the kernel; each ``AdminRoute`` states what it permits.
 package struct AdminServer: Service {
-    /// Past its own share a caller is told so and closed; past all, connections wait in the kernel's queue.
-    static let bounds = ConnectionShares.Bounds(all: 256, ofOneUser: 224, ofStrangers: 16)
-    static let queuedConnections: CInt = 256
+    /// A caller without a permit is refused at once when its share is used up, so that it keeps nobody else out.
+    static let connectionLimits = Shares.Limits(total: 256, perUser: 224, withoutPermit: 16)
+    /// Bytes of request bodies and of responses that are not yet taken.
+    static let bufferLimits = Shares.Limits(total: 64 << 20, perUser: 48 << 20, withoutPermit: 2 << 20)
+    /// Connections that the kernel holds until they are accepted; it caps this at net.core.somaxconn.
+    static let queuedConnections: CInt = 4096
     static let lingerTime = TimeAmount.seconds(1)
-    static let idleTimeout = TimeAmount.seconds(60)
+    /// Bytes taken from a connection at once: as many pipelined requests are held decoded while one is answered.
+    private static let readBytes = 8 * 1024
+    /// Accepted connections that wait for a task.
+    private static let acceptedAtOnce = 64
 
     private let socketPath: String
     private let socketMode: UInt32
     private let responder: AdminResponder
     private let logger: Logger
-    private let connections = OpenConnections(bounds)
+    private let connections = ConnectionAdmission(connectionLimits)
+    private let buffered = BufferedBytes(bufferLimits)
+    private let log: LimitedLog
 
     /// - Parameters:
     ///   - socketPath: at most 107 bytes; a socket that nobody listens on any more is replaced.
@@ -43,13 +52,14 @@ package struct AdminServer: Service {
         self.socketPath = socketPath
         self.socketMode = socketMode
         self.logger = logger
+        log = LimitedLog(logger)
         let counter = RequestCounter()
         responder = AdminResponder(
             routes: RouteTable(AdminRoute.all),
             handlers: AdminHandlers(
-                operations: operations, health: health, version: version, startedAt: startedAt, openAPI: openAPI,
-                counter: counter),
-            policy: policy, counter: counter, logger: logger)
+                operations: operations, health: health, version: version, startedAt: startedAt,
+                openAPI: ByteBuffer(bytes: openAPI), counter: counter),
+            policy: policy, counter: counter, log: log)
     }
 
     /// Serves until a graceful shutdown, which answers what was asked and then closes every connection.
@@ -58,7 +68,10 @@ package struct AdminServer: Service {
             path: socketPath, mode: socketMode, backlog: Self.queuedConnections)
         defer { listener.remove() }
         let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
-        let server = try await Self.bootstrap(quiescing).bind(listener.descriptor) { channel in
+        let server = try await Self.bootstrap(quiescing).bind(
+            listener.descriptor,
+            serverBackPressureStrategy: .init(lowWatermark: Self.acceptedAtOnce / 2, highWatermark: Self.acceptedAtOnce)
+        ) { channel in
             accept(channel)
         }
         logger.info("admin socket listening", metadata: ["path": "\(socketPath)"])
@@ -66,7 +79,8 @@ package struct AdminServer: Service {
             try await withThrowingDiscardingTaskGroup { group in
                 try await server.executeThenClose { connections in
                     for try await connection in connections {
-                        group.addTask { await serve(connection) }
+                        guard let connection else { continue }
+                        group.addTask { await connection.http.handle(value: connection.channel, logger: logger) }
                     }
                 }
             }
@@ -81,41 +95,54 @@ package struct AdminServer: Service {
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers([
-                        AvailableConnectionsChannelHandler(maxConnections: bounds.all),
-                        quiescing.makeServerChannelHandler(channel: channel),
+                        // Out of file descriptors, accepting pauses instead of spinning.
+                        AcceptBackoffHandler(), quiescing.makeServerChannelHandler(channel: channel),
                     ])
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: readBytes))
     }
 
-    /// What a connection is served with; nil where it is not.
-    private typealias Connection = (channel: HTTP1Channel.Value, session: AdminResponder.Session)?
+    /// A connection that is served.
+    private struct Connection: Sendable {
+        let http: AdminHTTPChannel
+        let channel: AdminHTTPChannel.Value
+    }
 
-    private func accept(_ channel: any Channel) -> EventLoopFuture<Connection> {
+    /// - Returns: nil where the connection is refused or dropped.
+    private func accept(_ channel: any Channel) -> EventLoopFuture<Connection?> {
         guard let peer = Self.credentials(of: channel) else {
-            logger.error("connection without credentials closed")
+            log.write(.error, "connection without credentials closed", metadata: [:])
             return channel.close().map { nil }
         }
-        let caller = Caller(
-            uid: peer.uid, gid: peer.gid, supplementaryGroups: peer.supplementaryGroups, pid: peer.pid,
-            program: peer.program)
-        let session = responder.session(for: caller)
-        let holder: ConnectionShares.Holder = session.grants.allowNothing ? .stranger : .user(uid: caller.uid)
-        if let refusal = connections.take(holder) {
-            if refusal.isFirst { logger.warning("connections refused", metadata: ["reason": "\(refusal.reason)"]) }
+        let grants = responder.policy.grants(
+            uid: peer.uid, groups: peer.supplementaryGroups.union([peer.gid]))
+        let holder: Shares.Holder = grants.allowNothing ? .withoutPermit : .user(uid: peer.uid)
+        switch connections.admit(channel, of: holder) {
+        case .dropped: return channel.close().map { nil }
+        case .refused(let reason, let isFirst):
+            if isFirst {
+                log.write(.warning, "connections refused", uid: peer.uid, metadata: ["reason": "\(reason)"])
+            }
             return channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(Self.refusal(refusal.reason))
+                try channel.pipeline.syncOperations.addHandler(Self.refusal(reason))
                 return nil
             }
+        case .admitted: break
         }
-        channel.closeFuture.whenComplete { [connections] _ in connections.giveBack(holder) }
-        return Self.http { _, _, _ in }.setup(channel: channel, logger: logger).flatMapThrowing { http in
-            let pipeline = channel.pipeline.syncOperations
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(ConnectionEnding(), position: .after(decoder))
-            return (http, session)
-        }
+        let session = responder.session(
+            for: Caller(
+                uid: peer.uid, gid: peer.gid, supplementaryGroups: peer.supplementaryGroups, pid: peer.pid,
+                program: peer.program), grants: grants, buffered: BufferedBytes.Reservation(of: buffered, for: holder))
+        let http = AdminHTTPChannel(
+            makeGuard: {
+                RequestGuard(
+                    RequestGuard.Limits(bodyBytes: AdminRoute.importBody), render: { session.refusal($0) },
+                    onResponseTaken: { session.buffered.giveBackAll() })
+            }, responder: { request, writer, _ in try await session.respond(to: request, with: writer) })
+        return http.setup(channel: channel, logger: logger).map { Connection(http: http, channel: $0) }
     }
 
     private static func credentials(of channel: any Channel) -> PeerCredentials? {
@@ -127,27 +154,12 @@ package struct AdminServer: Service {
 
     private static func refusal(_ reason: String) -> RefusalHandler {
         let answer = Answer.problem(
-            MerchantError(.overloaded, "\(reason), expected this one again later"), requestId: "none")
+            MerchantError(.overloaded, "\(reason); try again later"), requestId: "none")
         var bytes = ByteBuffer(
             string: "HTTP/1.1 \(answer.status)\r\n"
                 + answer.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
                 + "Content-Length: \(answer.body.readableBytes)\r\nConnection: close\r\n\r\n")
         bytes.writeImmutableBuffer(answer.body)
         return RefusalHandler(bytes, lingerTime: lingerTime)
-    }
-
-    private func serve(_ connection: Connection) async {
-        guard let (channel, session) = connection else { return }
-        let http = Self.http { request, writer, _ in try await session.respond(to: request, with: writer) }
-        await http.handle(value: channel, logger: logger)
-    }
-
-    private static func http(_ responder: @escaping HTTPChannelHandler.Responder) -> HTTP1Channel {
-        HTTP1Channel(
-            responder: responder,
-            configuration: .init(
-                additionalChannelHandlers: [RequestDeadline()], idleTimeout: idleTimeout,
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 64)))
     }
 }

@@ -1,3 +1,4 @@
+import HTTPKit
 import LocalSocket
 package import Logging
 package import MerchantCore
@@ -48,12 +49,15 @@ package struct DecryptorServer: Service {
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
         let pool = BlockingPool(threads: max(2, System.coreCount))
         let (jobs, jobsEnd) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
-        let connections = Connections(limits.connections)
+        let connections = ConnectionAdmission(limits.connections)
         let environment = ConnectionHandler.Environment(
-            endpoints: Endpoints(operations: operations, answers: answers, health: health, blockingPool: pool),
-            problems: Problems(logger: logger, damage: operations.damage),
+            endpoints: Endpoints(
+                operations: operations, answers: answers, health: HealthResponses(health), blockingPool: pool),
+            problems: Problems(log: LimitedLog(logger), damage: operations.damage),
             work: OffLoopWork(bound: limits.waitingRequests, pool: pool, jobs: jobsEnd), limits: limits)
-        let server = try await bootstrap(loops, connections, environment).withBoundSocket(listener.descriptor).get()
+        let turns = try await FairTurnsOfLoops(loops)
+        let server = try await bootstrap(loops, connections, environment, turns).withBoundSocket(listener.descriptor)
+            .get()
         logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
@@ -70,7 +74,8 @@ package struct DecryptorServer: Service {
     }
 
     private func bootstrap(
-        _ loops: MultiThreadedEventLoopGroup, _ connections: Connections, _ environment: ConnectionHandler.Environment
+        _ loops: MultiThreadedEventLoopGroup, _ connections: ConnectionAdmission,
+        _ environment: ConnectionHandler.Environment, _ turns: FairTurnsOfLoops
     ) -> ServerBootstrap {
         ServerBootstrap(group: loops)
             // Out of file descriptors, accepting pauses instead of spinning.
@@ -80,7 +85,7 @@ package struct DecryptorServer: Service {
                 }
             }
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try begin(channel, connections, environment) }
+                channel.eventLoop.makeCompletedFuture { try begin(channel, connections, environment, turns) }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.maxMessagesPerRead, value: 1)
@@ -89,38 +94,48 @@ package struct DecryptorServer: Service {
     }
 
     private func begin(
-        _ channel: any Channel, _ connections: Connections, _ environment: ConnectionHandler.Environment
+        _ channel: any Channel, _ connections: ConnectionAdmission, _ environment: ConnectionHandler.Environment,
+        _ turns: FairTurnsOfLoops
     ) throws {
         let pipeline = channel.pipeline.syncOperations
-        guard let peer = try peer(of: channel) else { return channel.close(promise: nil) }
-        switch connections.admit(channel, of: peer.holder) {
+        guard let credentials = try credentials(of: channel) else { return channel.close(promise: nil) }
+        let grants = policy.grants(
+            uid: credentials.uid, groups: credentials.supplementaryGroups.union([credentials.gid]))
+        let holder: Shares.Holder = grants.allowNothing ? .withoutPermit : .user(uid: credentials.uid)
+        switch connections.admit(channel, of: holder) {
         case .dropped: channel.close(promise: nil)
         case .refused(let reason, let isFirst):
-            if isFirst { logger.warning("connections refused", metadata: ["reason": "\(reason)"]) }
-            let error = MerchantError(.overloaded, "\(reason), expected this one again later")
+            if isFirst {
+                environment.problems.log.write(
+                    .warning, "connections refused", uid: credentials.uid, metadata: ["reason": "\(reason)"])
+            }
+            let error = MerchantError(.overloaded, "\(reason); try again later")
             try pipeline.addHandler(
                 RefusalHandler(
                     environment.problems.response(to: error).wireBytes(isHead: false, isLast: true),
                     lingerTime: limits.lingerTime))
         case .admitted:
             try pipeline.addHandler(
-                ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits.decoderLimits)))
-            try pipeline.addHandler(ConnectionHandler(environment, peer: peer))
-        }
-    }
-
-    private func peer(of channel: any Channel) throws -> Peer? {
-        try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { descriptor in
-            let credentials = try PeerCredentials(of: descriptor)
+                ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: .server)))
             let caller = Caller(
                 uid: credentials.uid, gid: credentials.gid, supplementaryGroups: credentials.supplementaryGroups,
                 pid: credentials.pid, program: credentials.program)
-            return Peer(caller: caller, grants: policy.grants(for: caller), refusals: operations.refusals)
+            try pipeline.addHandler(
+                ConnectionHandler(
+                    environment,
+                    peer: Peer(caller: caller, grants: grants, holder: holder, refusals: operations.refusals),
+                    turns: turns[channel.eventLoop]))
+        }
+    }
+
+    private func credentials(of channel: any Channel) throws -> PeerCredentials? {
+        try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+            try PeerCredentials(of: $0)
         }
     }
 
     /// Stops accepting, lets every connection end, and after the drain time ends those that did not.
-    private func drain(_ server: any Channel, _ connections: Connections) async {
+    private func drain(_ server: any Channel, _ connections: ConnectionAdmission) async {
         logger.info("decryptor socket draining")
         server.close(promise: nil)
         let open = connections.beginDrain()
@@ -130,15 +145,5 @@ package struct DecryptorServer: Service {
         }
         try? await EventLoopFuture.andAllComplete(open.map(\.closeFuture), on: server.eventLoop).get()
         bound.cancel()
-    }
-}
-
-extension Limits {
-    fileprivate var decoderLimits: NIOHTTPDecoderLimitConfiguration {
-        var configuration = NIOHTTPDecoderLimitConfiguration()
-        configuration.maxHeaderFieldSize = headerFieldBytes
-        configuration.maxHeaderListSize = headerListBytes
-        configuration.maxHeaderFieldCount = headerFields
-        return configuration
     }
 }

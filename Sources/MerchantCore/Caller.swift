@@ -104,10 +104,15 @@ package struct CallerPolicy: Hashable, Sendable {
     /// Rules for some merchants only do not narrow a rule for all: each permit is kept with the widest scope it was given;
     /// a caller whose scoped rules differ gets several grants, tried in order.
     package func grants(for caller: Caller) -> [Grant] {
+        grants(uid: caller.uid, groups: caller.supplementaryGroups.union([caller.gid]))
+    }
+
+    /// As above, before anything else is known of the caller.
+    package func grants(uid callerUID: UInt32, groups: Set<UInt32>) -> [Grant] {
         rules.filter { rule in
             switch rule.subject {
-            case .uid(let uid): uid == caller.uid
-            case .gid(let gid): gid == caller.gid || caller.supplementaryGroups.contains(gid)
+            case .uid(let uid): uid == callerUID
+            case .gid(let gid): groups.contains(gid)
             }
         }.map(\.grant)
     }

@@ -202,25 +202,39 @@ import AdminServer
         }
     }
 
-    @Test("what is not HTTP is refused, and the server lives")
-    func notHTTP() async throws {
-        let long = String(repeating: "x", count: 300_000)
-        let rubbish = [
-            "\r\n\r\n", "hello\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /v1/health HTTP/1.1\r\nbad header\r\n\r\n",
-            "POST /v1/merchants HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nxxxxxx",
-            "POST /v1/merchants HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
-            "POST /v1/merchants HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            "GET /v1/health HTTP/1.1\r\nX: \(long)\r\n\r\n", "GET /\(long) HTTP/1.1\r\n\r\n",
-        ]
+    @Test(
+        "a request that breaks HTTP's rules gets a problem document and the end of the connection",
+        arguments: HTTPRuleCase.refused)
+    func brokenRules(_ example: HTTPRuleCase) async throws {
         try await TestServer.run { server in
-            for text in rubbish {
-                let answer = await RawConnection.exchange(text, with: server.socket)
-                #expect(!answer.contains(" 200 ") && !answer.contains(" 201 "), "\(text.prefix(60))")
-                // Nothing at all comes back for an empty line; an answer is followed by the end of the connection.
-                #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400 "), "\(text.prefix(60))")
-            }
-            let health = try await server.curl("GET", "/v1/health")
-            #expect(health.status == 200)
+            let answer = await RawConnection.exchange(example.bytes, with: server.socket, keepsSending: true)
+            #expect(answer.hasPrefix("HTTP/1.1 \(example.status) "), "\(answer)")
+            let head = answer.lowercased()
+            #expect(
+                head.contains("content-type: application/problem+json\r\n") && head.contains("connection: close\r\n"))
+            #expect(head.matches(of: #/http/1\.1 \d+ /#).count == 1, "\(answer)")
+        }
+    }
+
+    @Test(
+        "a request whose connection ends with it is answered, and the connection ends",
+        arguments: HTTPRuleCase.answeredOnce)
+    func answeredOnce(_ example: HTTPRuleCase) async throws {
+        try await TestServer.run { server in
+            let answer = await RawConnection.exchange(example.bytes, with: server.socket, keepsSending: true)
+            #expect(answer.hasPrefix("HTTP/1.1 \(example.status) "), "\(answer)")
+            #expect(answer.lowercased().contains("connection: close\r\n"), "\(answer)")
+        }
+    }
+
+    @Test("a request that breaks HTTP's rules is refused after what was asked before it was answered")
+    func brokenBehindOthers() async throws {
+        try await TestServer.run { server in
+            let whole = "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n"
+            let answer = await RawConnection.exchange(
+                whole + whole + "GET /v1/health HTTP/1.1\r\n\r\n" + whole, with: server.socket, keepsSending: true)
+            let statuses = answer.matches(of: #/HTTP/1\.1 (\d+) /#).map { String($0.1) }
+            #expect(statuses == ["200", "200", "400"])
         }
     }
 
@@ -240,7 +254,7 @@ import AdminServer
             var generator = SeededGenerator(seed: seed)
             for _ in 0..<100 {
                 var bytes = Data(
-                    "POST /v1/merchants HTTP/1.1\r\nContent-Length: 40\r\n\r\n{\"merchantIdentifier\":\"merchant.a\"}"
+                    "POST /v1/merchants HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\n\r\n{\"merchantIdentifier\":\"merchant.a\"}"
                         .utf8)
                 for _ in 0..<Int.random(in: 1...6, using: &generator) {
                     bytes[Int.random(in: bytes.indices, using: &generator)] = .random(

@@ -3,15 +3,20 @@ import Glibc
 
 /// A connection that sends what no HTTP client would.
 enum RawConnection {
-    /// Sends the bytes, ends the sending side, and returns all that comes back. On a thread of its own.
-    static func exchange(_ bytes: Data, with socket: String) async -> Data {
+    /// Sends the bytes, and returns all that comes back until the server ends the connection. On a thread of its own.
+    ///
+    /// - Parameter keepsSending: whether the sending side stays open, so that the server has to end the connection.
+    static func exchange(_ bytes: Data, with socket: String, keepsSending: Bool = false) async -> Data {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: exchangeNow(bytes, with: socket)) }
+            Thread.detachNewThread {
+                continuation.resume(returning: exchangeNow(bytes, with: socket, keepsSending: keepsSending))
+            }
         }
     }
 
-    static func exchange(_ text: String, with socket: String) async -> String {
-        String(decoding: await exchange(Data(text.utf8), with: socket), as: UTF8.self)
+    static func exchange(_ text: String, with socket: String, keepsSending: Bool = false) async -> String {
+        String(
+            decoding: await exchange(Data(text.utf8), with: socket, keepsSending: keepsSending), as: UTF8.self)
     }
 
     /// - Returns: a connected socket, which the caller closes; nil where nobody listens.
@@ -34,7 +39,7 @@ enum RawConnection {
         return descriptor
     }
 
-    private static func exchangeNow(_ bytes: Data, with path: String) -> Data {
+    private static func exchangeNow(_ bytes: Data, with path: String, keepsSending: Bool) -> Data {
         guard let descriptor = open(path) else { return Data() }
         defer { close(descriptor) }
         var rest = bytes[...]
@@ -43,11 +48,13 @@ enum RawConnection {
             guard count > 0 else { break }
             rest = rest.dropFirst(count)
         }
-        shutdown(descriptor, CInt(SHUT_WR))
+        if !keepsSending { shutdown(descriptor, CInt(SHUT_WR)) }
         var answer = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            // A connection that does not end is no HTTP response to anything.
+            if count < 0, keepsSending { return Data("the connection did not end in 20 s".utf8) }
             guard count > 0 else { return answer }
             answer.append(contentsOf: buffer[..<count])
         }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RowsTests {
     static let rows: [Set<String>] = [
         [
-            "Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "CSQLite", "LocalSocket",
+            "Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "CSQLite", "LocalSocket", "HTTPKit",
             "CWipingAllocator", "NameResolution",
         ],
         ["MerchantCore", "PaymentToken", "WireAPI"],

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LocalSocket
 import NIOCore
+import MerchantTestSupport
 import Testing
 import Vocabulary
 
@@ -34,27 +35,63 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("Heads that are too large are 431, bytes that are not HTTP 400, and both end the connection")
-    func heads() async throws {
+    @Test(
+        "A request that breaks HTTP's rules gets a problem document and the end of the connection",
+        arguments: HTTPRuleCase.refused)
+    func brokenRules(_ example: HTTPRuleCase) async throws {
         try await stage.serve { _ in
-            let long = String(repeating: "a", count: 9000)
-            let many = (0..<70).map { "X-\($0): 1\r\n" }.joined()
-            let wide = (0..<4).map { "X-\($0): \(String(repeating: "b", count: 5000))\r\n" }.joined()
-            let cases = [
-                ("GET /\(long) HTTP/1.1\r\n\r\n", 431), ("GET / HTTP/1.1\r\nX: \(long)\r\n\r\n", 431),
-                ("GET / HTTP/1.1\r\n\(many)\r\n", 431), ("GET / HTTP/1.1\r\n\(wide)\r\n", 431),
-                ("\u{16}\u{3}\u{1}hello\r\n\r\n", 400), ("GET / HTTP/2.0\r\n\r\n", 400), ("NONSENSE\r\n\r\n", 400),
-                ("POST /v1/health HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400),
-                ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-            ]
-            for (text, status) in cases {
-                let (reply, after) = try await stage.client { client in
-                    client.send(text)
-                    return (try client.reply(), try client.reply())
-                }
-                #expect(reply?.status == status, "\(text.prefix(40))")
-                #expect(after == nil)
+            let (reply, after) = try await stage.client { client in
+                client.send(example.bytes)
+                return (try client.reply(), try client.reply())
             }
+            #expect(reply?.status == example.status)
+            #expect(reply?.fields["content-type"] == "application/problem+json")
+            #expect(reply?.fields["connection"] == "close")
+            #expect(after == nil)
+        }
+    }
+
+    @Test(
+        "A request whose connection ends with it is answered, and the connection ends",
+        arguments: HTTPRuleCase.answeredOnce)
+    func answeredOnce(_ example: HTTPRuleCase) async throws {
+        try await stage.serve { _ in
+            let (reply, after) = try await stage.client { client in
+                client.send(example.bytes)
+                return (try client.reply(), try client.reply())
+            }
+            #expect(reply?.status == example.status)
+            #expect(reply?.fields["connection"] == "close")
+            #expect(after == nil)
+        }
+    }
+
+    @Test("A caller without a permit gets one refusal a connection, whatever it pipelines")
+    func oneRefusal() async throws {
+        try await stage.serve(policy: Stage.policy([])) { _ in
+            let (reply, after) = try await stage.client { client in
+                client.send(String(repeating: SocketClient.request("GET", "/v1/health"), count: 100))
+                return (try client.reply(), try client.reply())
+            }
+            #expect(reply?.status == 403)
+            #expect(reply?.fields["connection"] == "close")
+            #expect(after == nil)
+        }
+    }
+
+    @Test("Hundreds of pipelined requests are answered in order, a broken one among them after those before it")
+    func manyPipelined() async throws {
+        try await stage.serve { _ in
+            let (statuses, after) = try await stage.client { client in
+                for number in 0..<200 {
+                    client.send(SocketClient.request("GET", number % 2 == 0 ? "/v1/health" : "/none"))
+                }
+                client.send("GET /v1/health HTTP/1.1\r\n\r\n")
+                let statuses = try (0...200).map { _ in try client.reply()?.status }
+                return (statuses, try client.reply())
+            }
+            #expect(statuses == (0..<200).map { $0 % 2 == 0 ? 200 : 404 } + [400])
+            #expect(after == nil)
         }
     }
 
@@ -62,7 +99,7 @@ struct ConnectionBoundTests {
         "A request that does not arrive in time is 408, wherever it stops",
         arguments: [
             "G", "GET /v1/health HTTP/1.1\r\nHost: d",
-            "POST /v1/payment-tokens/decrypt HTTP/1.1\r\nContent-Length: 9\r\n\r\n{",
+            "POST /v1/payment-tokens/decrypt HTTP/1.1\r\nHost: d\r\nContent-Length: 9\r\n\r\n{",
         ])
     func slowLoris(text: String) async throws {
         var limits = Limits()
@@ -119,7 +156,7 @@ struct ConnectionBoundTests {
     @Test("A connection past the bound gets 503 with Retry-After; once another has ended there is room again")
     func connectionBound() async throws {
         var limits = Limits()
-        limits.connections.all = 3
+        limits.connections.total = 3
         try await stage.serve(limits: limits) { _ in
             let path = stage.socketPath
             let refused = try await stage.blocking {
@@ -143,7 +180,7 @@ struct ConnectionBoundTests {
     @Test("Callers without a permit share a few connections, whatever room there is")
     func strangers() async throws {
         var limits = Limits()
-        limits.connections.ofStrangers = 2
+        limits.connections.withoutPermit = 2
         try await stage.serve(limits: limits, policy: Stage.policy([])) { _ in
             let path = stage.socketPath
             let statuses = try await stage.blocking {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPKit
 import HTTPTypes
 import MerchantCore
 import MerchantOperations
@@ -15,6 +16,8 @@ struct Answer: Sendable {
     var key: PublicKeyHash?
     /// Nothing was done: a read, or a dry run.
     var isDryRun = false
+    /// The body is in memory once for all responses.
+    var isShared = false
 
     init(bytes body: ByteBuffer, mediaType: String, status: HTTPResponse.Status = .ok) {
         self.status = status
@@ -61,14 +64,13 @@ extension Answer {
 
     static func methodNotAllowed(_ allowed: [String], requestId: String) -> Answer {
         let allow = allowed.joined(separator: ", ")
-        var answer = problem(
-            status: 405, code: "methodNotAllowed", title: "method not allowed",
-            detail: "this path has no such method, expected one of \(allow)", requestId: requestId)
+        let (status, code, title, detail) = HTTPFault.methodNotAllowed(allow: allow).problem
+        var answer = problem(status: status, code: code, title: title, detail: detail, requestId: requestId)
         answer.headers[.allow] = allow
         return answer
     }
 
-    private static func problem(
+    static func problem(
         status: Int, code: String, title: String, detail: String, requestId: String
     ) -> Answer {
         let problem = Problem(status: status, code: code, title: title, detail: detail, requestId: requestId)

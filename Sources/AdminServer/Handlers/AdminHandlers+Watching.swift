@@ -29,5 +29,9 @@ extension AdminHandlers {
         return Answer(bytes: ByteBuffer(string: page.text), mediaType: "text/plain; version=0.0.4; charset=utf-8")
     }
 
-    func contract() -> Answer { Answer(bytes: ByteBuffer(bytes: openAPI), mediaType: "application/yaml") }
+    func contract() -> Answer {
+        var answer = Answer(bytes: openAPI, mediaType: "application/yaml")
+        answer.isShared = true
+        return answer
+    }
 }

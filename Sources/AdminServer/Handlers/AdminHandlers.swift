@@ -1,5 +1,6 @@
 import MerchantCore
 import MerchantOperations
+import NIOCore
 import Vocabulary
 import WireAPI
 
@@ -9,7 +10,8 @@ struct AdminHandlers: Sendable {
     let health: @Sendable () -> HealthDocument
     let version: String
     let startedAt: Timestamp
-    let openAPI: [UInt8]
+    /// In memory once for all responses.
+    let openAPI: ByteBuffer
     let counter: RequestCounter
 
     /// Whose key pair it is, for permits that are for some merchants.

@@ -1,3 +1,4 @@
+import HTTPKit
 import NIOCore
 
 extension ConnectionHandler {
@@ -40,10 +41,10 @@ extension ConnectionHandler {
     /// Closes the connection once it has been silent for the idle time and is owed nothing.
     func watchIdleness(_ context: ChannelHandlerContext) {
         let time = environment.limits.idleTime
-        let deadline = queue.isEmpty ? clock.idleDeadline(time) : .now() + time
+        let deadline = hasNothingOutstanding ? clock.idleDeadline(time) : .now() + time
         clock.setIdleness(
             context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-                if self.queue.isEmpty, self.clock.isIdle(for: time) {
+                if self.hasNothingOutstanding, self.clock.isIdle(for: time) {
                     context.close(promise: nil)
                 } else {
                     self.watchIdleness(context)
@@ -61,7 +62,7 @@ extension ConnectionHandler {
                     // It is we who do not read.
                     self.watchArrival(context)
                 } else {
-                    self.refuse(HTTPRefusal.requestTooSlow)
+                    self.refuse(HTTPFault.requestTooSlow)
                 }
             })
     }

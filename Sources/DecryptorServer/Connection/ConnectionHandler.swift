@@ -1,3 +1,4 @@
+import HTTPKit
 import Logging
 import MerchantCore
 import MerchantOperations
@@ -25,15 +26,29 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private struct Arriving {
         let method: HTTPMethod
         let uri: String
-        let form: AnswerForm
+        var form: AnswerForm
         let idempotencyKeys: [String]
         var body: ByteBuffer
     }
 
+    /// What came in and is handled in its order.
+    private enum Item {
+        case request(Arriving)
+        /// The client waits for `100 Continue` before it sends the body.
+        case expectation
+        /// What cannot be read any further.
+        case refusal(any Error)
+    }
+
     let environment: Environment
     private let peer: Peer
+    private let turns: FairTurns
     private(set) var context: ChannelHandlerContext?
     private var arriving: Arriving?
+    /// What waits for the connection's next turn.
+    private var waiting = CircularBuffer<Item>()
+    /// Requests that may still be handled of those that the current read brought.
+    private var turnLeft = Limits.requestsPerTurn
     private(set) var queue = ResponseQueue()
     /// No further request is taken from this connection.
     private(set) var inputEnded = false
@@ -48,9 +63,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var readBroughtPart = false
     var clock = Clock()
 
-    init(_ environment: Environment, peer: Peer) {
+    init(_ environment: Environment, peer: Peer, turns: FairTurns) {
         self.environment = environment
         self.peer = peer
+        self.turns = turns
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -69,6 +85,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func end() {
         clock.cancel()
         queue.removeAll()
+        waiting.removeAll()
         context = nil
     }
 
@@ -84,26 +101,61 @@ final class ConnectionHandler: ChannelDuplexHandler {
             guard let request = arriving else { return }
             arriving = nil
             if request.form.isLast { inputEnded = true }
-            answer(request, context)
+            take(.request(request), context)
+        }
+    }
+
+    /// Handles it now, or in the user's next turn.
+    private func take(_ item: Item, _ context: ChannelHandlerContext) {
+        guard waiting.isEmpty, turnLeft > 0, turns.mayHandleNow() else {
+            if waiting.isEmpty { turns.wait(self, of: peer.holder) }
+            return waiting.append(item)
+        }
+        turnLeft -= 1
+        handle(item, context)
+    }
+
+    var hasWaiting: Bool { !waiting.isEmpty }
+
+    /// - Returns: how many requests were handled.
+    func handleWaiting(atMost count: Int) -> Int {
+        guard let context else { return 0 }
+        var handled = 0
+        while handled < count, let item = waiting.popFirst() {
+            handled += 1
+            handle(item, context)
+        }
+        flushIfNeeded(context)
+        if waiting.isEmpty {
+            turnLeft = Limits.requestsPerTurn
+            continueReading(context)
+        }
+        return handled
+    }
+
+    private func handle(_ item: Item, _ context: ChannelHandlerContext) {
+        switch item {
+        case .request(let request): answer(request, context)
+        case .expectation: enqueue(.continue, AnswerForm(isInterim: true), context)
+        case .refusal(let error):
+            enqueue(environment.problems.response(to: error), AnswerForm(isLast: true), context)
         }
     }
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let form = AnswerForm(
             isHead: head.method == .HEAD,
-            // After an upgrade the codec reads no further; HTTP/1.0 would want its own word for staying open.
-            isLast: !head.isKeepAlive || head.version != .http1_1 || head.method == .CONNECT
-                || head.headers.contains(name: "upgrade"))
+            // HTTP/1.0 would want its own header for staying open.
+            isLast: RequestHeadRules.endsConnection(head) || head.version != .http1_1)
         arriving = Arriving(
             method: head.method, uri: head.uri, form: form,
             idempotencyKeys: head.method == .POST ? head.headers["idempotency-key"] : [], body: ByteBuffer())
+        do throws(HTTPFault) {
+            try RequestHeadRules.check(head, bodyLimit: environment.limits.bodyBytes)
+        } catch { return refuse(error) }
         guard head.method == .POST else { return }
-        if let length = head.headers.first(name: "content-length"), (Int(length) ?? .max) > environment.limits.bodyBytes
-        {
-            return refuse(.tooLarge)
-        }
         if head.headers.first(name: "expect")?.lowercased() == "100-continue" {
-            enqueue(.continue, AnswerForm(isInterim: true), context)
+            take(.expectation, context)
             flushIfNeeded(context)
         }
     }
@@ -118,7 +170,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             request.body.writeBuffer(&bytes)
         }
         arriving = request
-        if request.body.readableBytes > environment.limits.bodyBytes { refuse(.tooLarge) }
+        let limit = environment.limits.bodyBytes
+        if request.body.readableBytes > limit { refuse(HTTPFault.bodyTooLarge(limit: limit)) }
     }
 
     private func answer(_ request: Arriving, _ context: ChannelHandlerContext) {
@@ -135,7 +188,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 }
             }
         } catch {
-            enqueue(environment.problems.response(to: error), request.form, context)
+            var form = request.form
+            if peer.grants.allowNothing {
+                // There is nothing here for a caller without a permit: it gets one response, and no more work is done for it.
+                form = form.last
+                inputEnded = true
+                waiting.removeAll()
+            }
+            enqueue(environment.problems.response(to: error), form, context)
         }
     }
 
@@ -173,12 +233,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let context, !inputEnded else { return }
         inputEnded = true
         arriving = nil
-        enqueue(environment.problems.response(to: error), AnswerForm(isLast: true), context)
+        take(.refusal(error), context)
         flushIfNeeded(context)
-    }
-
-    private func refuse(_ code: MerchantError.Code) {
-        refuse(MerchantError(code, "the body is too long, expected at most \(environment.limits.bodyBytes) bytes"))
     }
 
     // MARK: Answers
@@ -193,7 +249,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func write(_ response: Response, _ form: AnswerForm, _ context: ChannelHandlerContext) {
-        let isLast = !form.isInterim && (form.isLast || (inputEnded && queue.isEmpty && arriving == nil))
+        let isLast = !form.isInterim && (form.isLast || (inputEnded && hasNothingOutstanding))
         let bytes = response.wireBytes(isHead: form.isHead, isLast: isLast)
         if response.holdsSecret {
             let promise = context.eventLoop.makePromise(of: Void.self)
@@ -234,6 +290,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         clock.touch()
+        if waiting.isEmpty { turnLeft = Limits.requestsPerTurn }
         // Bytes that are no part yet lie in the codec: the beginning of a request.
         if !inputEnded, arriving != nil || !readBroughtPart { watchArrival(context) }
         readBroughtPart = false
@@ -243,8 +300,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     var isReadingWithheld: Bool { withheldRead }
 
+    /// Whether nothing that was asked is still to be answered.
+    var hasNothingOutstanding: Bool { queue.isEmpty && waiting.isEmpty && arriving == nil }
+
     private var mayRead: Bool {
-        outputEnded || (queue.count < environment.limits.pipelinedRequests && context?.channel.isWritable ?? false)
+        outputEnded
+            || (waiting.isEmpty && queue.count < environment.limits.pipelinedRequests
+                && context?.channel.isWritable ?? false)
     }
 
     func read(context: ChannelHandlerContext) {
@@ -275,19 +337,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
             inputEnded = true
             arriving = nil
             // Without anything owed there is nobody to stay for.
-            if queue.isEmpty { closeOnceWritten(context) }
+            if hasNothingOutstanding { closeOnceWritten(context) }
         case is DrainEvent: stopHearing(context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        switch error {
-        case HTTPParserError.headerOverflow: refuse(HTTPRefusal.headTooLarge)
-        case is HTTPParserError: refuse(HTTPRefusal.headMalformed)
         // Bytes after those that could not be read.
-        case is ByteToMessageDecoderError: break
-        default: context.close(promise: nil)
-        }
+        guard !(error is ByteToMessageDecoderError) else { return }
+        guard let fault = HTTPFault(decoding: error) else { return context.close(promise: nil) }
+        refuse(fault)
     }
 }

@@ -3,23 +3,20 @@ package import NIOCore
 
 /// The bounds that every caller of the decryptor's socket keeps, each inclusive.
 package struct Limits: Sendable {
-    /// Connections open at the same time. Further ones get 503 with `Retry-After` and are closed.
-    package var connections = ConnectionShares.Bounds(all: 1024, ofOneUser: 896, ofStrangers: 32)
+    /// Connections open at the same time. Further ones get 503 with `Retry-After` and are closed; where many are being
+    /// answered so, they are closed at once.
+    package var connections = Shares.Limits(total: 1024, perUser: 896, withoutPermit: 32)
     /// How long a connection may be silent in both directions while nothing it asked for is under way.
     package var idleTime = TimeAmount.seconds(60)
     /// How long a request may take to arrive, counted from the read that brought its first bytes; then 408.
     package var requestTime = TimeAmount.seconds(10)
-    /// One header field's name and value, and the request target; then 431.
-    package var headerFieldBytes = 8 * 1024
-    /// All header fields of a request together; then 431.
-    package var headerListBytes = 16 * 1024
-    /// Header fields of a request; then 431.
-    package var headerFields = 64
     /// A request's body; then 413.
     package var bodyBytes = 64 * 1024
     /// Unanswered requests of one connection past which nothing more is read from it until some are answered. What the
     /// read before had brought is still taken: at most ``readBytes``.
     package var pipelinedRequests = 64
+    /// Requests of one connection that are handled at once; then, other users have their turns.
+    static let requestsPerTurn = 8
     /// Requests of all connections that wait for the store, an RSA key or the audit; then 503 with `Retry-After`.
     package var waitingRequests = 1024
     /// How long a drain waits for what was asked to be answered and taken.
@@ -31,8 +28,6 @@ package struct Limits: Sendable {
 
     /// Bytes taken from a connection at once.
     static let readBytes = 16 * 1024
-    /// Connections past the bound that may be told so at the same time; those beyond are closed without a word.
-    static let refusedConnections = 64
-    /// Connections that wait to be accepted.
-    static let backlog: CInt = 1024
+    /// Connections that the kernel holds until they are accepted; it caps this at net.core.somaxconn.
+    static let backlog: CInt = 4096
 }

@@ -7,13 +7,10 @@ import Vocabulary
 struct Peer: Sendable {
     let caller: Caller
     let grants: [Grant]
+    /// Whose share of the server its connection uses.
+    let holder: Shares.Holder
     /// Brings what was refused into the audit.
     let refusals: RefusalLog
-
-    /// Whose share of the connections its own counts on.
-    var holder: ConnectionShares.Holder {
-        grants.allowNothing ? .stranger : .user(uid: caller.uid)
-    }
 
     /// - Parameter key: what the request names, read where it is refused.
     /// - Throws: `forbidden`, naming the permit that is missing.

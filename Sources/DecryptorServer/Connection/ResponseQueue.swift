@@ -64,4 +64,7 @@ package struct AnswerForm: Sendable {
         self.isLast = isLast
         self.isInterim = isInterim
     }
+
+    /// The same, as the last answer of its connection.
+    var last: AnswerForm { AnswerForm(isHead: isHead, isLast: true, isInterim: isInterim) }
 }

@@ -27,7 +27,7 @@ enum Answer: Sendable {
 struct Endpoints: Sendable {
     let operations: MerchantOperations
     let answers: AnswerCache
-    let health: @Sendable () -> HealthDocument
+    let health: HealthResponses
     let blockingPool: BlockingPool
 
     /// Does on the event loop what is quick, and says what is to be done for the rest.
@@ -43,13 +43,7 @@ struct Endpoints: Sendable {
         case .symmetricKey: return try symmetricKey(target, request.body, peer)
         case .verifyToken: return verifyToken(request.body, peer)
         case .decryptToken: return decryptToken(request, peer)
-        case .health: return .now(healthResponse())
+        case .health: return .now(health.response())
         }
-    }
-
-    private func healthResponse() -> Response {
-        let document = health()
-        let body = JSONBytes.encode(document)
-        return Response(document.ready ? .ok : .serviceUnavailable, bodyCapacity: body.count) { $0.writeBytes(body) }
     }
 }

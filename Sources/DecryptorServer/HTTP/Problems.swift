@@ -1,3 +1,4 @@
+import HTTPKit
 import Logging
 import MerchantCore
 import MerchantOperations
@@ -7,39 +8,15 @@ import PaymentToken
 import StrictJSON
 import WireAPI
 
-/// What only HTTP itself can get wrong, beside the domain's own refusals.
-enum HTTPRefusal: Error, Hashable, Sendable {
-    case methodNotAllowed(allow: String)
-    case requestTooSlow
-    case headTooLarge
-    case headMalformed
-
-    fileprivate var problem: (status: Int, code: String, title: String, detail: String) {
-        switch self {
-        case .methodNotAllowed(let allow):
-            (405, "methodNotAllowed", "method not allowed", "the path does not answer this method, expected \(allow)")
-        case .requestTooSlow:
-            (408, "requestTimeout", "request timeout", "the request did not arrive in time, expected it in one go")
-        case .headTooLarge:
-            (
-                431, "tooLarge", "header fields too large",
-                "the request's target or header fields are too large or too many"
-            )
-        case .headMalformed:
-            (400, "malformed", "malformed request", "found bytes that are not an HTTP/1.1 request")
-        }
-    }
-}
-
 /// Turns what was thrown into the answer, and tells the log what the caller is not told.
 struct Problems: Sendable {
-    let logger: Logger
+    let log: LimitedLog
     let damage: DamageLog
 
     func response(to error: any Error, requestId: String = RequestId.make()) -> Response {
         let problem = problem(for: error, requestId: requestId)
         var fields = [("X-Request-Id", requestId)]
-        if case HTTPRefusal.methodNotAllowed(let allow) = error { fields.append(("Allow", allow)) }
+        if case HTTPFault.methodNotAllowed(let allow) = error { fields.append(("Allow", allow)) }
         if problem.status == 503 { fields.append(("Retry-After", "1")) }
         let body = JSONBytes.encode(problem)
         return Response(
@@ -50,8 +27,8 @@ struct Problems: Sendable {
 
     private func problem(for error: any Error, requestId: String) -> Problem {
         switch error {
-        case let refusal as HTTPRefusal:
-            let (status, code, title, detail) = refusal.problem
+        case let fault as HTTPFault:
+            let (status, code, title, detail) = fault.problem
             return Problem(status: status, code: code, title: title, detail: detail, requestId: requestId)
         case let error as MerchantError: return problem(for: error, requestId: requestId)
         case let fault as JSONFault:
@@ -68,15 +45,15 @@ struct Problems: Sendable {
         // The detail of a mismatch names the token's own values: it goes to the caller alone.
         damage.note(error)
         let isOurFault = error.code == .storeUnavailable || error.code == .keyDamaged
-        logger.log(
-            level: isOurFault ? .error : .debug, "request refused",
+        log.write(
+            isOurFault ? .error : .debug, "request refused",
             metadata: ["code": "\(error.code.rawValue)", "requestId": "\(requestId)"])
         return Problem(
             status: status, code: error.code.rawValue, title: title, detail: error.detail, requestId: requestId)
     }
 
     private func unexpected(_ error: any Error, requestId: String) -> Problem {
-        logger.error("request failed", metadata: ["error": "\(error)", "requestId": "\(requestId)"])
+        log.write(.error, "request failed", metadata: ["error": "\(error)", "requestId": "\(requestId)"])
         let (status, title) = ProblemTable.status(of: .internalError)
         return Problem(
             status: status, code: MerchantError.Code.internalError.rawValue, title: title,

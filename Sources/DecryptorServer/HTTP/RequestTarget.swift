@@ -1,3 +1,4 @@
+import HTTPKit
 import MerchantCore
 import NIOHTTP1
 import Vocabulary
@@ -11,7 +12,7 @@ struct RequestTarget: Sendable {
 
     /// - Parameter permits: whether the caller may use the route; asked before anything of the target is judged; `key` is
     ///   the one in the path, where it can be read.
-    /// - Throws: ``HTTPRefusal`` or ``MerchantError``: `notFound`, `forbidden` from `permits`, `malformed`.
+    /// - Throws: ``HTTPFault`` or ``MerchantError``: `notFound`, `forbidden` from `permits`, `malformed`.
     init(
         _ method: HTTPMethod, _ uri: String, in table: [Route] = Route.table,
         permits: (_ route: Route, _ key: () -> PublicKeyHash?) throws -> Void
@@ -32,7 +33,7 @@ struct RequestTarget: Sendable {
             includesPrivateKey = try Self.includesPrivateKey(query, route)
             return
         }
-        guard allowed.isEmpty else { throw HTTPRefusal.methodNotAllowed(allow: allowed.joined(separator: ", ")) }
+        guard allowed.isEmpty else { throw HTTPFault.methodNotAllowed(allow: allowed.joined(separator: ", ")) }
         throw MerchantError(
             .notFound,
             "there is no such path, expected one of schema/openapi.yaml, a publicKeyHash in it as Base64url or hexadecimal"

@@ -1,0 +1,36 @@
+import HTTPKit
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+
+/// Hummingbird's request loop over one connection, with HTTP's rules kept in front of it by ``RequestGuard``.
+///
+/// Hummingbird's own `HTTP1Channel` cannot let in one request at a time, and answers what it cannot read without a body.
+struct AdminHTTPChannel: HTTPChannelHandler {
+    typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+
+    static let idleTimeout = Duration.seconds(60)
+
+    let makeGuard: @Sendable () -> RequestGuard
+    let responder: HTTPChannelHandler.Responder
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(), withDecoderLimitConfiguration: .server)
+            try pipeline.addHandlers(makeGuard())
+            try pipeline.addHandlers(
+                HTTP1ToHTTPServerCodec(secure: false),
+                HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))
+            return try NIOAsyncChannel(
+                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async { await handleHTTP(asyncChannel: value, logger: logger) }
+}

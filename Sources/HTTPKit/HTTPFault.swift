@@ -1,0 +1,78 @@
+import NIOHTTP1
+
+/// A request that breaks HTTP's own rules, before any route or permit is considered.
+///
+/// Every server answers it as a problem document with this status and code, and closes the connection where
+/// ``closesConnection`` says so.
+package enum HTTPFault: Error, Hashable, Sendable {
+    case hostMissing, hostRepeated, hostInvalid
+    case versionNotSupported
+    case lengthConflict, transferCodingUnsupported, transferCodingMisplaced
+    case bodyTooLarge(limit: Int)
+    case connectNotImplemented
+    case headTooLarge, headMalformed
+    case requestTooSlow
+    case methodNotAllowed(allow: String)
+
+    /// Whether nothing more can be read from the connection: its framing is unknown or not to be trusted.
+    package var closesConnection: Bool {
+        if case .methodNotAllowed = self { false } else { true }
+    }
+
+    /// The problem's members: RFC 9457.
+    package var problem: (status: Int, code: String, title: String, detail: String) {
+        switch self {
+        case .hostMissing:
+            (400, "malformed", "malformed request", "the header Host is missing; send it once: HTTP/1.1 requires it")
+        case .hostRepeated:
+            (400, "malformed", "malformed request", "the header Host is there more than once; send it once")
+        case .hostInvalid:
+            (400, "malformed", "malformed request", "the header Host is not a host name with an optional port")
+        case .versionNotSupported:
+            (
+                505, "malformed", "HTTP version not supported",
+                "the request's HTTP version is not supported; send HTTP/1.1"
+            )
+        case .lengthConflict:
+            (
+                400, "malformed", "malformed request",
+                "Content-Length and Transfer-Encoding exclude each other; send one of them"
+            )
+        case .transferCodingUnsupported:
+            (
+                501, "notImplemented", "not implemented",
+                "the request's Transfer-Encoding is not supported; send 'chunked' or a Content-Length"
+            )
+        case .transferCodingMisplaced:
+            (
+                400, "malformed", "malformed request",
+                "Transfer-Encoding must end with 'chunked', once, and needs HTTP/1.1; send a Content-Length instead"
+            )
+        case .bodyTooLarge(let limit):
+            (413, "tooLarge", "too large", "the body is longer than \(limit) bytes, the most that is taken here")
+        case .connectNotImplemented:
+            (501, "notImplemented", "not implemented", "the method CONNECT is not supported: this is not a proxy")
+        case .headTooLarge:
+            (
+                431, "tooLarge", "header fields too large",
+                "the request's target or header fields are too large or too many (at most 8 KiB each, 16 KiB and 64 in all)"
+            )
+        case .headMalformed:
+            (400, "malformed", "malformed request", "the bytes are not an HTTP/1.1 request")
+        case .requestTooSlow:
+            (408, "requestTimeout", "request timeout", "the request did not arrive in time; send it without a pause")
+        case .methodNotAllowed(let allow):
+            (405, "methodNotAllowed", "method not allowed", "this path has no such method, expected one of \(allow)")
+        }
+    }
+
+    /// The fault that an error of the decoder stands for; nil where it is no error of the request.
+    package init?(decoding error: any Error) {
+        switch error {
+        case HTTPParserError.headerOverflow: self = .headTooLarge
+        case HTTPParserError.invalidVersion: self = .versionNotSupported
+        case is HTTPParserError: self = .headMalformed
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package import NIOCore
+package import NIOHTTP1
+
+/// Keeps HTTP's rules in front of a server that handles one request at a time.
+///
+/// It refuses a request that breaks them with a problem document, and then closes the connection; closes a connection whose
+/// request does not arrive, or whose response is not taken, within a time limit; and gives what was offered as an upgrade
+/// no effect. Behind `HTTPServerPipelineHandler`, which lets one request in at a time and stops reading meanwhile.
+package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias InboundOut = HTTPServerRequestPart
+    package typealias OutboundIn = HTTPServerResponsePart
+    package typealias OutboundOut = HTTPServerResponsePart
+
+    package struct Limits: Sendable {
+        /// The longest body of any route, in bytes.
+        package var bodyBytes: Int
+        /// From a request's head to its end; then 408.
+        package var requestTime = TimeAmount.seconds(30)
+        /// From the end of a response to when the client has taken it; then the connection is closed. Shorter than the
+        /// daemon's shutdown limit of 30 s, so that a client that takes nothing does not fail a shutdown.
+        package var responseTime = TimeAmount.seconds(20)
+        /// How long the client has to close a connection that was refused.
+        package var lingerTime = TimeAmount.seconds(1)
+
+        package init(bodyBytes: Int) { self.bodyBytes = bodyBytes }
+    }
+
+    /// A response that refuses a request, whole.
+    package struct Refusal: Sendable {
+        package let status: HTTPResponseStatus
+        package let headers: HTTPHeaders
+        package let body: ByteBuffer
+
+        package init(status: HTTPResponseStatus, headers: HTTPHeaders, body: ByteBuffer) {
+            self.status = status
+            self.headers = headers
+            self.body = body
+        }
+    }
+
+    private let limits: Limits
+    private let render: @Sendable (HTTPFault) -> Refusal
+    private let onResponseTaken: @Sendable () -> Void
+    /// A request's head was passed on, its end was not.
+    private var isReceiving = false
+    /// A response's head was written, its end was not.
+    private var isResponding = false
+    /// The response under way, or the next one, is the connection's last.
+    private var isLast = false
+    /// The connection's last response was written: nothing is passed on any more, in either direction.
+    private var hasEnded = false
+    private var arrival: Scheduled<Void>?
+    private var sending: Scheduled<Void>?
+    private var closing: Scheduled<Void>?
+
+    /// - Parameters:
+    ///   - render: the problem document of a fault.
+    ///   - onResponseTaken: called when all of a response was handed to the client's socket, and when the connection ends.
+    package init(
+        _ limits: Limits, render: @escaping @Sendable (HTTPFault) -> Refusal,
+        onResponseTaken: @escaping @Sendable () -> Void
+    ) {
+        self.limits = limits
+        self.render = render
+        self.onResponseTaken = onResponseTaken
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    private func end() {
+        for timer in [arrival, sending, closing] { timer?.cancel() }
+        (arrival, sending, closing) = (nil, nil, nil)
+        onResponseTaken()
+    }
+
+    // MARK: Requests
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasEnded else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head): begin(head, context)
+        case .body: context.fireChannelRead(data)
+        case .end:
+            isReceiving = false
+            arrival?.cancel()
+            context.fireChannelRead(data)
+        }
+    }
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        do throws(HTTPFault) {
+            try RequestHeadRules.check(head, bodyLimit: limits.bodyBytes)
+        } catch {
+            return refuse(error, context)
+        }
+        isReceiving = true
+        arrival?.cancel()
+        arrival = context.eventLoop.assumeIsolated().scheduleTask(in: limits.requestTime) {
+            self.refuse(.requestTooSlow, context)
+        }
+        var head = head
+        head.uri = Self.originForm(head.uri)
+        if RequestHeadRules.endsConnection(head) {
+            isLast = true
+            head.headers.remove(name: "upgrade")
+            head.headers.replaceOrAdd(name: "connection", value: "close")
+        }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    /// RFC 9112 section 3.2.2: a server takes the absolute form of a target, too.
+    private static func originForm(_ target: String) -> String {
+        let scheme = "http://"
+        guard target.hasPrefix(scheme) else { return target }
+        let rest = target.dropFirst(scheme.count)
+        guard let path = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+        return rest[path] == "/" ? String(rest[path...]) : "/" + rest[path...]
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What follows bytes that could not be read is of no interest.
+        guard !hasEnded, !(error is ByteToMessageDecoderError) else { return }
+        guard let fault = HTTPFault(decoding: error) else { return context.fireErrorCaught(error) }
+        refuse(fault, context)
+    }
+
+    /// Answers in place of the server behind, unless its response has begun, and closes.
+    private func refuse(_ fault: HTTPFault, _ context: ChannelHandlerContext) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        arrival?.cancel()
+        if !isResponding {
+            let refusal = render(fault)
+            var headers = refusal.headers
+            headers.replaceOrAdd(name: "content-length", value: String(refusal.body.readableBytes))
+            headers.replaceOrAdd(name: "connection", value: "close")
+            let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            context.write(wrapOutboundOut(.body(.byteBuffer(refusal.body))), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
+        close(context)
+        // The server behind may wait for the rest of the request.
+        if isReceiving { context.fireErrorCaught(ChannelError.eof) }
+    }
+
+    /// Lets the client take what was written; what it still sends is read and dropped for a while.
+    private func close(_ context: ChannelHandlerContext) {
+        hasEnded = true
+        arrival?.cancel()
+        context.close(mode: .output, promise: nil)
+        closing = context.eventLoop.assumeIsolated().scheduleTask(in: limits.lingerTime) {
+            context.close(promise: nil)
+        }
+    }
+
+    // MARK: Responses
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !hasEnded else { return promise?.fail(ChannelError.outputClosed) ?? () }
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            // An interim response, 1xx: the response itself follows.
+            guard head.status.code >= 200 else { break }
+            isResponding = true
+            isLast = isLast || head.headers[canonicalForm: "connection"].contains("close")
+            guard isLast else { break }
+            head.headers.replaceOrAdd(name: "connection", value: "close")
+            return context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body: break
+        case .end: return end(data, context, promise)
+        }
+        context.write(data, promise: promise)
+    }
+
+    /// The response's end passes once the client has taken everything before it: only then is the next request let in, so
+    /// that a connection never has more than one response in memory.
+    private func end(_ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        isResponding = false
+        sending = context.eventLoop.assumeIsolated().scheduleTask(in: limits.responseTime) {
+            context.close(promise: nil)
+        }
+        let part = unwrapOutboundIn(data)
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer())))).assumeIsolated().whenComplete { _ in
+            self.sending?.cancel()
+            self.sending = nil
+            self.onResponseTaken()
+            context.writeAndFlush(self.wrapOutboundOut(part), promise: promise)
+            if self.isLast { self.close(context) }
+        }
+    }
+}

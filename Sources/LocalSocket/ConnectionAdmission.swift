@@ -1,0 +1,75 @@
+package import NIOCore
+import Synchronization
+
+/// Decides whether a connection may stay open, and knows the ones that are.
+package final class ConnectionAdmission: Sendable {
+    package enum Decision: Hashable, Sendable {
+        case admitted
+        /// To be answered with the reason and closed; only the first since a connection was admitted is worth a line in the log.
+        case refused(reason: String, isFirst: Bool)
+        /// To be closed at once: too many are being answered so, or the server is shutting down.
+        case dropped
+    }
+
+    /// Refused connections that are being answered at the same time; further ones are dropped.
+    package static let refusedAtOnce = 64
+
+    private struct State: Sendable {
+        var shares: Shares
+        var admitted: [ObjectIdentifier: any Channel] = [:]
+        var refused: [ObjectIdentifier: any Channel] = [:]
+        var isDraining = false
+        var isRefusing = false
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ limits: Shares.Limits) { state = Mutex(State(shares: Shares(limits))) }
+
+    /// Counts the connection until it closes.
+    package func admit(_ channel: any Channel, of holder: Shares.Holder) -> Decision {
+        let id = ObjectIdentifier(channel)
+        let decision: Decision = state.withLock { state in
+            guard !state.isDraining else { return .dropped }
+            do throws(Shares.Exhausted) {
+                try state.shares.take(for: holder)
+            } catch {
+                guard state.refused.count < Self.refusedAtOnce else { return .dropped }
+                state.refused[id] = channel
+                defer { state.isRefusing = true }
+                return .refused(
+                    reason: Self.reason(error, state.shares.limits), isFirst: !state.isRefusing)
+            }
+            state.admitted[id] = channel
+            state.isRefusing = false
+            return .admitted
+        }
+        if decision != .dropped { channel.closeFuture.whenComplete { _ in self.forget(id, holder) } }
+        return decision
+    }
+
+    private static func reason(_ exhausted: Shares.Exhausted, _ limits: Shares.Limits) -> String {
+        switch exhausted {
+        case .total: "\(limits.total) connections are open already"
+        case .user(let uid): "the user with uid \(uid) holds \(limits.perUser) connections already"
+        case .withoutPermit: "callers without a permit hold \(limits.withoutPermit) connections already"
+        }
+    }
+
+    private func forget(_ id: ObjectIdentifier, _ holder: Shares.Holder) {
+        state.withLock { state in
+            if state.admitted.removeValue(forKey: id) != nil { state.shares.giveBack(from: holder) }
+            state.refused[id] = nil
+        }
+    }
+
+    /// Admits no more.
+    ///
+    /// - Returns: every connection still open.
+    package func beginDrain() -> [any Channel] {
+        state.withLock { state in
+            state.isDraining = true
+            return Array(state.admitted.values) + Array(state.refused.values)
+        }
+    }
+}

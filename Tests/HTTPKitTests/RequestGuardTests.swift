@@ -1,0 +1,122 @@
+import HTTPKit
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@Suite struct RequestGuardTests {
+    private final class Count: Sendable {
+        let taken = Mutex(0)
+        var value: Int { taken.withLock { $0 } }
+    }
+
+    private let count = Count()
+
+    private func channel(_ configure: (inout RequestGuard.Limits) -> Void = { _ in }) throws -> EmbeddedChannel {
+        var limits = RequestGuard.Limits(bodyBytes: 100)
+        configure(&limits)
+        let handler = RequestGuard(
+            limits,
+            render: {
+                RequestGuard.Refusal(
+                    status: .init(statusCode: $0.problem.status), headers: [:], body: ByteBuffer(string: "problem"))
+            },
+            onResponseTaken: { [count] in count.taken.withLock { $0 += 1 } })
+        let channel = EmbeddedChannel(handler: handler)
+        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/peer")).wait()
+        return channel
+    }
+
+    private func head(_ uri: String = "/", _ more: [(String, String)] = []) -> HTTPServerRequestPart {
+        .head(HTTPRequestHead(version: .http1_1, method: .POST, uri: uri, headers: HTTPHeaders([("Host", "x")] + more)))
+    }
+
+    private func refusalStatus(_ channel: EmbeddedChannel) throws -> UInt? {
+        while let part = try channel.readOutbound(as: HTTPServerResponsePart.self) {
+            if case .head(let head) = part {
+                #expect(head.headers["connection"] == ["close"])
+                return head.status.code
+            }
+        }
+        return nil
+    }
+
+    @Test("a request that arrives in drips is refused with 408 when its time is over, however often it sends")
+    func drips() throws {
+        let channel = try channel()
+        try channel.writeInbound(head())
+        for _ in 0..<29 {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+            try channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(string: " ")))
+        }
+        #expect(try refusalStatus(channel) == nil)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(try refusalStatus(channel) == 408)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test("a request that is whole may wait for its response, and the next one has its own time")
+    func whole() throws {
+        let channel = try channel()
+        for _ in 0..<3 {
+            try channel.writeInbound(head())
+            channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+            try channel.writeInbound(HTTPServerRequestPart.end(nil))
+            channel.embeddedEventLoop.advanceTime(by: .seconds(100))
+            try channel.writeOutbound(HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok)))
+            try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+            #expect(channel.isActive)
+        }
+        #expect(count.value == 3)
+        _ = try channel.finish()
+    }
+
+    @Test("bytes that are not HTTP are refused, and the connection ends soon")
+    func notHTTP() throws {
+        let channel = try channel()
+        channel.pipeline.fireErrorCaught(HTTPParserError.invalidMethod)
+        #expect(try refusalStatus(channel) == 400)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test("a refused request reaches nobody, and neither does what follows it")
+    func refused() throws {
+        let channel = try channel()
+        try channel.writeInbound(head("/", [("Host", "again")]))
+        try channel.writeInbound(HTTPServerRequestPart.end(nil))
+        try channel.writeInbound(head())
+        #expect(try refusalStatus(channel) == 400)
+        #expect(try channel.readInbound(as: HTTPServerRequestPart.self) == nil)
+    }
+
+    @Test("an offered upgrade is ignored, and the connection ends with the response")
+    func upgrade() throws {
+        let channel = try channel()
+        try channel.writeInbound(head("/", [("Upgrade", "h2c"), ("Connection", "Upgrade")]))
+        guard case .head(let passed)? = try channel.readInbound(as: HTTPServerRequestPart.self) else {
+            Issue.record("the request was not passed on")
+            return
+        }
+        #expect(passed.headers["upgrade"] == [] && passed.headers["connection"] == ["close"])
+        try channel.writeOutbound(HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok)))
+        #expect(try refusalStatus(channel) == 200)
+    }
+
+    @Test(
+        "the absolute form of a target is taken as its path",
+        arguments: [
+            ("http://x/v1/status?a=b", "/v1/status?a=b"), ("http://x", "/"), ("http://x?a=b", "/?a=b"), ("/v1", "/v1"),
+        ])
+    func absoluteForm(target: String, path: String) throws {
+        let channel = try channel()
+        try channel.writeInbound(head(target))
+        guard case .head(let passed)? = try channel.readInbound(as: HTTPServerRequestPart.self) else {
+            Issue.record("the request was not passed on")
+            return
+        }
+        #expect(passed.uri == path)
+    }
+}

@@ -1,0 +1,28 @@
+import LocalSocket
+import Testing
+
+@Suite struct BufferedBytesTests {
+    private let buffered = BufferedBytes(.init(total: 100, perUser: 60, withoutPermit: 10))
+
+    @Test("connections of one user share its bytes, and give them back at once or when they end")
+    func connectionsShare() throws {
+        let first = BufferedBytes.Reservation(of: buffered, for: .user(uid: 1))
+        var second: BufferedBytes.Reservation? = BufferedBytes.Reservation(of: buffered, for: .user(uid: 1))
+        try first.take(40)
+        try second?.take(20)
+        #expect(throws: Shares.Exhausted.user(uid: 1)) { try first.take(1) }
+        first.giveBackAll()
+        try first.take(40)
+        #expect(throws: Shares.Exhausted.user(uid: 1)) { try first.take(1) }
+        second = nil
+        try first.take(20)
+    }
+
+    @Test("callers without a permit leave room for the others")
+    func withoutPermit() throws {
+        let untrusted = BufferedBytes.Reservation(of: buffered, for: .withoutPermit)
+        try untrusted.take(10)
+        #expect(throws: Shares.Exhausted.withoutPermit) { try untrusted.take(1) }
+        try BufferedBytes.Reservation(of: buffered, for: .user(uid: 1)).take(60)
+    }
+}
