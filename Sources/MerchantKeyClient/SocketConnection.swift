@@ -46,7 +46,7 @@ final class SocketConnection: Sendable {
         let response: HTTPClientResponse
         let body: Data
         do {
-            response = try await client.execute(request, timeout: call.patience)
+            response = try await execute(request, timeout: call.patience)
             body = Data(try await response.body.collect(upTo: Self.largestAnswer).readableBytesView)
         } catch {
             throw failure(error)
@@ -61,6 +61,25 @@ final class SocketConnection: Sendable {
                 "found status \(status) with \(mediaType), expected success or \(Problem.mediaType)")
         }
         throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
+    }
+
+    /// How long a connection is tried for while the daemon's queue of connections is full, and the pauses between.
+    private static let queueTime = Duration.seconds(10)
+    private static let shortestPause = Duration.milliseconds(20)
+    private static let longestPause = Duration.milliseconds(500)
+
+    /// Tries again while the socket's queue of connections is full: EAGAIN from connect(2), so nothing was sent yet.
+    private func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
+        let deadline = ContinuousClock.now + Self.queueTime
+        var pause = Self.shortestPause
+        while true {
+            do { return try await client.execute(request, timeout: timeout) } catch let error as IOError
+                where error.errnoCode == EAGAIN && ContinuousClock.now < deadline
+            {
+                try await Task.sleep(for: pause)
+                pause = min(pause * 2, Self.longestPause)
+            }
+        }
     }
 
     /// - Returns: the answer's document, and its text.
@@ -101,6 +120,8 @@ final class SocketConnection: Sendable {
         switch error.errnoCode {
         case ENOENT: "there is no such socket; is merchantkeyd running?"
         case ECONNREFUSED: "nobody listens on the socket; is merchantkeyd running?"
+        case EAGAIN:
+            "the daemon's queue of connections has been full for \(queueTime.components.seconds) seconds; something floods the socket: see the daemon's log"
         default: String(cString: strerror(error.errnoCode))
         }
     }
