@@ -29,7 +29,7 @@ struct DaemonCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try place.settings()
-        var logger = Logger(label: "merchantkeyd") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "merchantkeyd") { _ in LogfmtHandler() }
         logger.logLevel = settings.logLevel
         if place.config == nil {
             logger.notice(

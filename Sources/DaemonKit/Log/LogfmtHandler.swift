@@ -1,0 +1,70 @@
+import FoundationEssentials
+import Glibc
+package import Logging
+import Vocabulary
+
+/// Writes each log event as one line of `name=value` pairs (logfmt) to standard error.
+///
+/// `time=2026-11-22T10:15:00Z level=warning message="request forbidden" code=forbidden uid=1001`. Values that callers choose,
+/// such as a program's path, are quoted and escaped: no value can end its line, its quotes or add a pair.
+package struct LogfmtHandler: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var logLevel: Logger.Level = .info
+    private let write: @Sendable (String) -> Void
+
+    /// - Parameter write: is given whole lines.
+    package init(write: @escaping @Sendable (String) -> Void = { LogfmtHandler.writeToStandardError($0) }) {
+        self.write = write
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        var line = "time=\(Timestamp(Date())) level=\(event.level) message=\(Self.value(event.message.description))"
+        let pairs = metadata.merging(event.metadata ?? [:]) { $1 }
+        for (name, value) in pairs.sorted(by: { $0.key < $1.key }) { line += " \(name)=\(Self.value("\(value)"))" }
+        if let error = event.error { line += " error=\(Self.value("\(error)"))" }
+        write(line + "\n")
+    }
+
+    /// As it is where it holds nothing but letters, digits and a few marks; else in quotes, with escapes as in JSON.
+    static func value(_ text: String) -> String {
+        guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\t": quoted += "\\t"
+            default:
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+                    quoted += "\\u{\(String(scalar.value, radix: 16))}"
+                default: quoted.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return quoted + "\""
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: marks.contains(byte)
+        }
+    }
+
+    private static let marks = Array("-._/:@%+,".utf8)
+
+    /// One write(2) a line, so that lines of different threads do not mix.
+    package static func writeToStandardError(_ line: String) {
+        var line = line
+        line.withUTF8 { bytes in _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+    }
+}
