@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeyCustody
 import MerchantCore
 import Synchronization
@@ -30,6 +31,14 @@ import Testing
     ])
     func `a refusal says what was found and what was expected`(script: String, expected: String) {
         #expect(failure(script).contains(expected), "\(failure(script))")
+    }
+
+    @Test func `the program holds none of the process's open files, such as a caller's connection`() throws {
+        // Like a connection that was accepted, without the close-on-exec flag.
+        let open = dup(STDERR_FILENO)
+        defer { close(open) }
+        let script = "test ! -e /proc/$$/fd/\(open) || exit 7; printf %032d 1"
+        _ = try MasterKey.load(from: ["/bin/sh", "-c", script], within: 5)
     }
 
     @Test func `a program that does not end is killed with what it started`() {
