@@ -179,7 +179,7 @@ let testTargets: [Target] = [
         name: "TokenFuzz", dependencies: ["PaymentToken", "Secrets", "Vocabulary"], path: "Tests/TokenFuzz",
         swiftSettings: strict),
     tests("KeyCustodyTests", ["KeyCustody", "MerchantCore", "Vocabulary", "Secrets", .crypto, .cryptoExtras]),
-    tests("SandboxKitTests", ["SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
+    tests("SandboxKitTests", ["SandboxKit", "Vocabulary", .crypto], resources: [.copy("Scripts")]),
     tests(
         "AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(

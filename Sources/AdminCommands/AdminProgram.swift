@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import MerchantKeyClient
+import Vocabulary
 
 /// `merchantkeyctl`: its arguments in, its exit status out.
 package enum AdminProgram {

@@ -82,11 +82,14 @@ package struct PeerCredentials: Hashable, Sendable {
         return buffer[..<count].last == UInt8(ascii: "\n") ? buffer[..<(count - 1)] : buffer[..<count]
     }
 
+    /// With `?` for what is invisible, reorders text or steers a terminal: a program chooses its own name.
     private static func printable(_ bytes: some Collection<UInt8>) -> String {
-        String(
-            String.UnicodeScalarView(
-                String(decoding: bytes, as: UTF8.self).unicodeScalars.map {
-                    $0.properties.generalCategory == .control ? "?" : $0
-                }))
+        let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: "?"
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

@@ -10,7 +10,8 @@ extension DecryptorClient {
     ///   - paymentData: the token's `paymentData`, the JSON text as it was received.
     ///   - expectation: what the token must be for.
     ///   - claim: whether this payment is to be taken now, so that no other call can decrypt the same token again.
-    ///   - idempotencyKey: names the attempt, 1 to 255 visible ASCII characters. After ``ClientError/unreachable(socketPath:why:)``
+    ///   - idempotencyKey: names the attempt, 1 to 255 visible ASCII characters. Make it random: with one that is derived from
+    ///     the token every attempt would get the plaintext, and one that contains its transactionId is refused. After ``ClientError/unreachable(socketPath:why:)``
     ///     the payment may be taken: the same caller repeating the same call with the same key gets the answer again, for
     ///     an hour. Without a key a lost answer is lost for good.
     public func decrypt(

@@ -16,7 +16,7 @@ public struct PaymentExpectation: Hashable, Sendable {
     public var currencyCode: String?
     /// In minor units.
     public var transactionAmount: Int?
-    /// The original bytes of the request's applicationData.
+    /// The original bytes of the payment request's applicationData; nil leaves the token's hash of them unchecked.
     public var applicationData: [UInt8]?
 
     /// Expects what is given.

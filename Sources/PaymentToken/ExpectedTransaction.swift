@@ -12,7 +12,7 @@ public struct ExpectedTransaction: Sendable {
     public var currencyCode: String?
     /// In minor units; a number and a string of the same amount are equal.
     public var transactionAmount: TransactionAmount?
-    /// The request's original bytes, not their hash.
+    /// The original bytes that the payment request had, not their hash. The token carries their SHA-256.
     public var applicationData: [UInt8]?
 
     /// An expectation; everything not given is not checked.
@@ -44,14 +44,14 @@ public struct ExpectedTransaction: Sendable {
         TransactionCheck(.merchantIdentifier, found: found, expected: merchantIdentifier)
     }
 
-    /// The token's hash needs no key, and can be compared before anything is decrypted.
+    /// Compares the hash in the token with the hash of the expected bytes; this needs no key, and can be done before anything
+    /// is decrypted.
     ///
-    /// A token that carries applicationData which nobody expected is a mismatch: it was made for another request.
+    /// Without expected bytes the outcome is `notChecked`, whether the token has applicationData or not. The signature covers
+    /// the hash, so nobody can have changed it.
     public func compareApplicationData(with token: ApplePayToken) -> TransactionCheck {
         let found = token.applicationDataHash.map { Hex.encode($0) }
-        guard let applicationData else {
-            return TransactionCheck(.applicationData, found: found, expected: found == nil ? nil : "none")
-        }
+        guard let applicationData else { return TransactionCheck(.applicationData, found: found, expected: nil) }
         return TransactionCheck(
             .applicationData, found: found ?? "none", expected: Hex.encode(SHA256.hash(data: applicationData)))
     }

@@ -63,6 +63,24 @@ struct TokenCommandTests {
         }
     }
 
+    @Test("applicationData is sent as the file's original bytes, with --unverified too")
+    func applicationData() async throws {
+        try await Self.with({ _ in Self.decrypted() }) { program, daemon, token in
+            let file = try program.write("order 7\r\n\u{0}", to: "data")
+            let common = ["token", "decrypt", token, "--decryptor-socket", daemon.socketPath]
+            for more in [[], ["--unverified"]] {
+                let run = try await program.run(common + ["--application-data", file] + more)
+                #expect(run.status == 0, "\(run)")
+                let body = try #require(daemon.requests.last?.body)
+                let sent = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+                let expected = try #require(sent["expected"] as? [String: String])
+                #expect(expected["applicationData"] == Data("order 7\r\n\u{0}".utf8).base64EncodedString())
+            }
+            #expect(try await program.run(common + ["--application-data", program.path("none")]).status == 1)
+            #expect(try await program.run(["token", "decrypt", "-", "--application-data", "-"]).status == 2)
+        }
+    }
+
     @Test("A claim is named, so that an answer that got lost is asked for again by the same name; a look is not")
     func claims() async throws {
         let losses = Mutex(1)

@@ -32,7 +32,31 @@ import AdminServer
     private static let hash = PublicKeyHash(of: [7])
     private static let merchant = "/v1/merchants/merchant.com.example.shop"
 
-    static let cases: [Case] = [
+    /// Every field that takes text for people, and the text in it as JSON.
+    private static func textFields(_ text: String, says: String) -> [Case] {
+        let partner = "/v1/registrations/shop"
+        return [
+            Case(
+                "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "name": "\#(text)"}"#, 400, says: says),
+            Case("PATCH", merchant, #"{"name": "\#(text)"}"#, 400, says: says),
+            Case(
+                "POST", "/v1/registrations",
+                #"{"partnerInternalMerchantIdentifier": "shop", "partnerMerchantName": "\#(text)", "domainNames": ["a.example"]}"#,
+                400, says: says),
+            Case("DELETE", partner, #"{"reason": "\#(text)"}"#, 400, says: says),
+            Case("POST", "/v1/keys/\(hash.base64URL)/revoke", #"{"reason": "\#(text)"}"#, 400, says: says),
+            Case("POST", "/v1/rolls/1/finish", #"{"now": true, "reason": "\#(text)"}"#, 400, says: says),
+            Case("POST", "/v1/rolls/1/abandon", #"{"reason": "\#(text)"}"#, 400, says: says),
+            Case("POST", "/v1/backups", #"{"file": "/b\#(text)"}"#, 400, says: says),
+            Case("POST", "/v1/backups/verification", #"{"file": "/b\#(text)"}"#, 400, says: says),
+        ]
+    }
+
+    static let cases: [Case] =
+        textFields(#"\u009b"#, says: "U+009B") + textFields("\u{202E}", says: "U+202E")
+        + textFields(#"a\u200bc"#, says: "U+200B") + textFields(#" \u00a0"#, says: "blank").dropLast(2) + others
+
+    private static let others: [Case] = [
         // Bodies.
         Case("POST", "/v1/merchants", "", 400, says: "found an empty body"),
         Case("POST", "/v1/merchants", "[]", 400, says: "found an array, expected a JSON object"),
@@ -56,7 +80,7 @@ import AdminServer
             says: "expected an integer"),
         Case(
             "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "name": "\u0000"}"#, 400,
-            says: "without control characters"),
+            says: "contains U+0000"),
         Case(
             "POST", "/v1/merchants", data: Data(#"{"merchantIdentifier": ""#.utf8) + [0xFF, 0xFE] + Data(#""}"#.utf8),
             400, says: "not UTF-8"),

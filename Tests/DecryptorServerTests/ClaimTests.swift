@@ -136,6 +136,22 @@ struct ClaimTests {
         }
     }
 
+    @Test("An Idempotency-Key that contains the token's transactionId, in any letter case, is 400 and claims nothing")
+    func derivedKey() async throws {
+        let request = try token(payment: 0xAB).request(expected: Self.expected, "")
+        let id = String(repeating: "ab", count: 32)
+        try await stage.serve { _ in
+            for key in [id, id.uppercased(), "pay-\(id)-1", String(repeating: "aB", count: 32)] {
+                let reply = try await decrypt(request, key: key)
+                #expect(reply.status == 400 && reply.text.contains("malformed"))
+                #expect(!reply.text.contains("plaintext\":"))
+            }
+            #expect(stage.claims.count == 0)
+            // Another token's transactionId says nothing about this one.
+            #expect(try await decrypt(request, key: String(repeating: "ac", count: 32)).status == 200)
+        }
+    }
+
     @Test(
         "An Idempotency-Key that is none is 400",
         arguments: ["", String(repeating: "k", count: 256), "a\r\nIdempotency-Key: b"])

@@ -111,6 +111,27 @@ struct TokenTests {
     }
 
     @Test(
+        "A token with applicationData opens where none is expected, and the check is notChecked",
+        arguments: [#","verify":false"#, ""])
+    func unexpectedApplicationData(fields: String) async throws {
+        stage.addKey(key: key)
+        let token = try MintedToken(to: key.publicKey, applicationData: "order 7", signedAt: stage.clock.now)
+        try await stage.serve { _ in
+            func decrypt(_ expected: String) async throws -> SocketClient.Reply {
+                try await stage.ask(
+                    "POST", "/v1/payment-tokens/decrypt",
+                    token.request(
+                        expected: #"{"merchantIdentifier":"\#(Stage.merchant)"\#(expected)}"#, fields))
+            }
+            let wrong = try await decrypt(#","applicationData":"\#(Data("order 8".utf8).base64EncodedString())""#)
+            #expect(wrong.status == 422 && wrong.text.contains("tokenMismatch"))
+            let reply = try await decrypt("")
+            #expect(reply.status == 200, "\(reply.text)")
+            #expect(reply.text.contains(#""check":"applicationData","outcome":"notChecked""#))
+        }
+    }
+
+    @Test(
         "A token that is not as expected is refused, both values named to the caller, the plaintext kept",
         arguments: [
             (

@@ -70,8 +70,9 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    /// Of the report, without its header.
     private func lines() throws -> Int {
         guard let text = try? String(contentsOfFile: report, encoding: .utf8) else { return 0 }
-        return text.utf8.count { $0 == UInt8(ascii: "\n") }
+        return text.utf8.count { $0 == UInt8(ascii: "\n") } - 1
     }
 }

@@ -84,6 +84,90 @@ import Testing
         #expect(undone["answeringAgainCount"] as? Int == 0 && undone["missingCount"] as? Int == 0, "\(undone)")
     }
 
+    @Test func `certificates stored since the backup are named, and the same upload stores them again`() throws {
+        let names = (1...5).map { "merchant.com.undone.shop\($0)" }
+        let rows = ["merchantIdentifier,targetActiveKeyPairs"] + names.map { "\($0),1" }
+        let csv = try installation.write(rows.joined(separator: "\n") + "\n", "m.csv")
+        let (csrs, signed) = (installation.path("csr"), installation.path("signed"))
+        func importMerchants() throws -> [String: Any] {
+            try installation.ctlJSON(
+                "merchant", "import", csv, "--generate-keys", "--csr-directory", csrs)
+        }
+        func upload() throws -> [String: Any] { try installation.ctlJSON("certificate", "upload", signed) }
+        func states() throws -> [String: Int] {
+            try #require(try installation.ctlJSON("status")["keyPairs"] as? [String: Int])
+        }
+        #expect(try importMerchants()["done"] as? Int == 5)
+        try FileManager.default.createDirectory(atPath: signed, withIntermediateDirectories: false)
+        for file in try FileManager.default.contentsOfDirectory(atPath: csrs) {
+            try installation.apple(
+                "issue", "--csr", "\(csrs)/\(file)", "--merchant", String(file.split(separator: "-")[0]), "--out",
+                "\(signed)/\(file).cer")
+        }
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        #expect(try upload()["done"] as? Int == 5)
+        #expect(try upload()["skipped"] as? Int == 5, "the daemon confirms what the report says")
+        let hashes = try names.map { name in
+            let items = try installation.ctlJSON("key", "list", name)["items"] as? [[String: Any]]
+            return try #require(items?.first?["publicKeyHash"] as? String)
+        }
+        installation.stop()
+
+        let restored = try restore(to: installation.path("state"), "--replace", "--output", "json")
+        let undone = try #require(try restored.json()["undone"] as? [String: Any])
+        #expect(undone["fellBackCount"] as? Int == 5 && undone["certificatesCount"] as? Int == 5, "\(undone)")
+        let named = try #require(undone["fellBack"] as? [[String: Any]])
+        #expect(Set(named.compactMap { $0["publicKeyHash"] as? String }) == Set(hashes))
+        #expect(named.allSatisfy { $0["was"] as? String == "standby" && $0["now"] as? String == "pending" })
+
+        try installation.start()
+        let check = try installation.check()
+        #expect(check.status == 1 && hashes.allSatisfy(check.line.contains), "\(check)")
+        #expect(try installation.uses(hashes[0]).first == "404")
+        let again = try upload()
+        #expect(again["done"] as? Int == 5 && again["skipped"] as? Int == 0, "\(again)")
+        #expect(try states()["standby"] == 5)
+        #expect(try installation.uses(hashes[0]).first == "200")
+    }
+
+    @Test func `an import is done again against a daemon that has nothing, whatever its report says`() throws {
+        let csv = try installation.write("merchantIdentifier\nmerchant.com.a\nmerchant.com.b\n", "m.csv")
+        #expect(try installation.ctlJSON("merchant", "import", csv)["done"] as? Int == 2)
+        #expect(try installation.ctlJSON("merchant", "import", csv)["skipped"] as? Int == 2)
+        installation.stop()
+        try FileManager.default.removeItem(atPath: installation.path("state"))
+        try installation.start()
+        let again = try installation.ctlJSON("merchant", "import", csv)
+        #expect(again["done"] as? Int == 2 && again["skipped"] as? Int == 0, "\(again)")
+        #expect(try installation.ctlJSON("status")["merchants"] as? Int == 2)
+    }
+
+    @Test func `a certificate whose key pair was revoked since is as the report says`() throws {
+        let hash = try installation.certifiedKey(Self.merchant, "one")
+        let signed = installation.path("signed")
+        try FileManager.default.createDirectory(atPath: signed, withIntermediateDirectories: false)
+        let pem = try Installation.run([
+            "openssl", "x509", "-inform", "DER", "-in", installation.path("one.cer"), "-text", "-out",
+            "\(signed)/one.pem",
+        ])
+        #expect(pem.status == 0, "\(pem.error)")
+        #expect(try installation.ctlJSON("certificate", "upload", signed)["failed"] as? Int == 0)
+        #expect(try installation.ctl("key", "revoke", hash, "--reason", "compromised", "--yes").status == 0)
+        #expect(try installation.ctlJSON("certificate", "upload", signed)["skipped"] as? Int == 1)
+    }
+
+    @Test func `a CSR file that is gone is written again, whatever the report says`() throws {
+        #expect(try installation.ctl("key", "generate", Self.merchant).status == 0)
+        let out = installation.path("out")
+        func files() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: out).filter { $0.hasSuffix(".certSigningRequest") }
+        }
+        #expect(try installation.ctl("key", "csr", "--all-pending", "--out", out).status == 0)
+        try FileManager.default.removeItem(atPath: "\(out)/\(try #require(try files().first))")
+        #expect(try installation.ctl("key", "csr", "--all-pending", "--out", out).status == 0)
+        #expect(try files().count == 1)
+    }
+
     @Test func `on an empty directory, and over a database that cannot be read, it is said that nothing is known`()
         throws
     {

@@ -48,6 +48,14 @@ struct OpenerTests {
         }
     }
 
+    @Test("opens a token with applicationData where none is expected")
+    func unexpectedApplicationData() async throws {
+        let token = try TestMint(applicationData: "order 4711").token()
+        let opened = try await opener(Ledger()).open(
+            token, receivedAt: TestMint.signedAt.date, expected: ExpectedTransaction())
+        #expect(opened.count == TestMint.plaintext.utf8.count)
+    }
+
     @Test("claims nothing for a token that is not Apple's, is late or was not expected, and asks for no key")
     func refusedUnasked() async throws {
         let ledger = Ledger()

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Vocabulary
 
-/// One of many things that a verb does the same to.
+/// One of the many things that a bulk operation processes.
 protocol BulkItem: Sendable {
     /// What people call it, the same in every run: an identifier, a file's name.
     var name: String { get }
-    /// Changes with what is to be done to it: an item of another content is done again.
+    /// Changes with what is asked for: an item with other content is another item.
     var content: String { get }
     /// Where it stands in its file, such as `line 5`.
     var place: String? { get }
@@ -15,7 +15,7 @@ protocol BulkItem: Sendable {
 enum BulkOutcome: Hashable, Sendable {
     /// With what is worth having in the report, by name.
     case done([String: String])
-    /// It was as asked before.
+    /// The daemon had it already as asked.
     case unchanged([String: String])
     /// The daemon's code where it said no, and why in one sentence.
     case failed(code: String? = nil, String)
@@ -27,7 +27,6 @@ struct BulkRecord: Codable, Hashable, Sendable {
         case done, unchanged, failed
     }
 
-    let verb: String
     let item: String
     let content: String
     let place: String?
@@ -40,8 +39,7 @@ struct BulkRecord: Codable, Hashable, Sendable {
     /// When it was written, RFC 3339.
     let at: String?
 
-    init(_ item: some BulkItem, of verb: String, _ outcome: BulkOutcome) {
-        self.verb = verb
+    init(_ item: some BulkItem, _ outcome: BulkOutcome) {
         self.item = item.name
         content = item.content
         place = item.place

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Glibc
 
-/// What every verb takes that works through many items.
+/// The options of every bulk operation.
 struct BulkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where each item's result goes, as JSON lines; a second run leaves out what it says is done.",
+            "Append each item's result to this report, as JSON lines. An existing file must be a report of the same command.",
             valueName: "file"))
     var report: String?
 
@@ -19,8 +19,8 @@ struct BulkOptions: ParsableArguments {
     }
 
     /// - Parameter standard: the report's path unless another one was asked for.
-    func open(_ verb: String, standard: String) throws(CommandFailure) -> BulkReport {
-        try BulkReport(report ?? standard, of: verb)
+    func open(_ subcommand: String, standard: String) throws(CommandFailure) -> BulkReport {
+        try BulkReport(report ?? standard, of: subcommand)
     }
 }
 

@@ -1,71 +1,91 @@
 import FoundationEssentials
 import Glibc
+import Vocabulary
 
-/// The report file of a run: JSON lines, each written whole as soon as its item is done. A later run goes by it.
+/// The report file of a bulk operation: a header line, then one JSON line for each item, written whole as soon as the item is
+/// done. A later run appends to it.
 ///
 /// Used by one task; a second run on the same file is refused.
 final class BulkReport {
-    /// The longest report that is read.
+    /// The longest report that is read, in bytes.
     static let largest = 1 << 30
+
+    /// The first line. A file that does not begin with one is not ours, and is never written to.
+    private struct Header: Codable {
+        static let kind = "merchantkeyctl bulk operation"
+
+        let report: String
+        let subcommand: String
+        let version: Int
+    }
+
+    /// What an earlier run recorded of an item that it finished.
+    struct Earlier: Sendable {
+        let publicKeyHash: PublicKeyHash?
+    }
 
     let path: String
     private let descriptor: Int32
-    private let verb: String
-    /// Items that need nothing more, with their content.
-    private var finished: Set<Key> = []
+    private let subcommand: String
+    private var finished: [Key: Earlier] = [:]
 
     private struct Key: Hashable {
         let item: String
         let content: String
     }
 
-    /// Opens the report, or makes it.
+    /// Opens the report, or creates it.
     ///
-    /// - Throws: ``CommandFailure`` where it cannot be written, is in use, or is another verb's.
-    init(_ path: String, of verb: String) throws(CommandFailure) {
+    /// - Throws: ``CommandFailure`` where it cannot be written, is in use, or is no report of this subcommand. An existing
+    ///   file is unchanged then.
+    init(_ path: String, of subcommand: String) throws(CommandFailure) {
         self.path = path
-        self.verb = verb
-        descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        self.subcommand = subcommand
+        descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
         }
         var found = stat()
         guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw CommandFailure(.refused, "\(path) is no regular file, expected a report or a new name")
+            throw CommandFailure(
+                .refused, "can't use \(path) as the report: it is no regular file; name another file with --report")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw CommandFailure(.refused, "the report \(path) is in use by another run, expected it to have ended")
+            throw CommandFailure(
+                .refused, "can't use the report \(path): another run writes it; wait, or name another file")
         }
-        try readBack()
+        let bytes = try content()
+        if bytes.isEmpty {
+            try write(line: Header(report: Header.kind, subcommand: subcommand, version: 1))
+        } else {
+            try read(bytes)
+        }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func isFinished(_ item: some BulkItem) -> Bool {
-        finished.contains(Key(item: item.name, content: item.content))
-    }
+    /// nil where no earlier run finished the item with this content.
+    func earlier(_ item: some BulkItem) -> Earlier? { finished[Key(item: item.name, content: item.content)] }
 
-    func add(_ record: BulkRecord) throws(CommandFailure) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard var line = try? encoder.encode(record) else {
-            throw CommandFailure(.refused, "a line of the report \(path) can't be written as JSON")
-        }
-        line.append(UInt8(ascii: "\n"))
-        try write(line)
-    }
+    func add(_ record: BulkRecord) throws(CommandFailure) { try write(line: record) }
 
     /// Returns once all of it is on stable storage.
     func sync() { fsync(descriptor) }
 
-    private func write(_ bytes: Data) throws(CommandFailure) {
+    private func write(line: some Encodable) throws(CommandFailure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard var bytes = try? encoder.encode(line) else {
+            throw CommandFailure(.refused, "a line of the report \(path) can't be written as JSON")
+        }
+        bytes.append(UInt8(ascii: "\n"))
         let code = bytes.write(to: descriptor)
         guard code == 0 else {
             throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(code)))")
         }
     }
 
-    private func readBack() throws(CommandFailure) {
+    private func content() throws(CommandFailure) -> Data {
         var bytes = Data()
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
@@ -73,30 +93,47 @@ final class BulkReport {
             guard count >= 0 else {
                 throw CommandFailure(.refused, "can't read the report \(path): \(String(cString: strerror(errno)))")
             }
-            guard count > 0 else { break }
+            guard count > 0 else { return bytes }
             bytes.append(contentsOf: buffer[..<count])
             guard bytes.count <= Self.largest else {
-                throw CommandFailure(.refused, "the report \(path) holds more than \(Self.largest) bytes")
+                throw CommandFailure(
+                    .refused,
+                    "can't use the report \(path): it has more than \(Self.largest) bytes; name another with --report")
             }
         }
+    }
+
+    private func read(_ bytes: Data) throws(CommandFailure) {
         let decoder = JSONDecoder()
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        guard let headerEnd = bytes.firstIndex(of: UInt8(ascii: "\n")),
+            let header = try? decoder.decode(Header.self, from: bytes[..<headerEnd]), header.report == Header.kind,
+            header.version == 1
+        else {
+            throw notAReport("its first line is no report header")
+        }
+        guard header.subcommand == subcommand else {
+            throw notAReport("it is the report of '\(header.subcommand)'")
+        }
+        // A run that was killed may leave half a line at the end.
+        let end = (bytes.lastIndex(of: UInt8(ascii: "\n")) ?? headerEnd) + 1
+        for (index, line) in bytes[(headerEnd + 1)..<end].split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let record = try? decoder.decode(BulkRecord.self, from: line) else {
-                // A killed run leaves half a line at the end of the file; anything else is no report.
-                guard line.endIndex == bytes.endIndex else {
-                    throw CommandFailure(.refused, "\(path) is no report of '\(verb)', expected one or a new name")
-                }
-                guard ftruncate(descriptor, off_t(line.startIndex - bytes.startIndex)) == 0 else {
-                    throw CommandFailure(
-                        .refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
-                }
-                continue
-            }
-            guard record.verb == verb else {
-                throw CommandFailure(.refused, "\(path) is a report of '\(record.verb)', expected one of '\(verb)'")
+                throw notAReport("result \(index + 1) after its header can't be read")
             }
             let key = Key(item: record.item, content: record.content)
-            if record.outcome == .failed { finished.remove(key) } else { finished.insert(key) }
+            finished[key] =
+                record.outcome == .failed
+                ? nil
+                : Earlier(publicKeyHash: record.result?["publicKeyHash"].flatMap { PublicKeyHash(anySpelling: $0) })
         }
+        guard end == bytes.endIndex || ftruncate(descriptor, off_t(end)) == 0 else {
+            throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private func notAReport(_ why: String) -> CommandFailure {
+        CommandFailure(
+            .refused,
+            "can't use \(path) as the report of '\(subcommand)': \(why); it is unchanged, name another with --report")
     }
 }

@@ -1,13 +1,14 @@
 import MerchantKeyClient
 
-/// Does the same to many items: some beside each other, each result in a report, what an earlier run did left out.
+/// Does the same to many items, several at the same time, and writes each result to a report.
+///
+/// The daemon is asked about every item, also where an earlier run's report says that it is done: the daemon's database may
+/// have been restored from a backup since, or be another one. The report is a record, never a reason to leave an item out.
 struct BulkRun<Item: BulkItem> {
-    private let verb: String
     private let report: BulkReport
     private let concurrency: Int
 
-    init(_ verb: String, report: BulkReport, concurrency: Int) {
-        self.verb = verb
+    init(report: BulkReport, concurrency: Int) {
         self.report = report
         self.concurrency = concurrency
     }
@@ -20,11 +21,14 @@ struct BulkRun<Item: BulkItem> {
     /// - Parameters:
     ///   - total: how many items there will be, as far as is known.
     ///   - next: the next item; nil at the end.
-    ///   - act: must be safe to repeat, because a connection may end between the deed and its answer.
+    ///   - act: asks the daemon for what the item needs, and says `unchanged` where the daemon has it already. Must be safe
+    ///     to repeat, because a connection may end between the operation and its response. Its second argument is what the
+    ///     report says of the item, nil where no earlier run finished it.
     func run(
-        total: Int?, next: () async throws -> Item?, act: @escaping @Sendable (Item) async throws -> BulkOutcome
+        total: Int?, next: () async throws -> Item?,
+        act: @escaping @Sendable (Item, BulkReport.Earlier?) async throws -> BulkOutcome
     ) async throws -> BulkSummary {
-        var summary = BulkSummary(verb: verb, report: report.path)
+        var summary = BulkSummary(report: report.path)
         let interruption = Interruption()
         var progress = ProgressBar(total: total)
         let pace = BulkPace()
@@ -38,9 +42,14 @@ struct BulkRun<Item: BulkItem> {
                 underWay -= 1
                 switch ending {
                 case .outcome(let item, let outcome):
-                    let record = BulkRecord(item, of: verb, outcome)
-                    try report.add(record)
-                    summary.count(record)
+                    if case .unchanged = outcome, report.earlier(item) != nil {
+                        // The report has it, and the daemon confirms it.
+                        summary.skipped += 1
+                    } else {
+                        let record = BulkRecord(item, outcome)
+                        try report.add(record)
+                        summary.count(record)
+                    }
                 case .stop(let stop): summary.stop = summary.stop ?? stop
                 }
                 progress.show(
@@ -52,11 +61,8 @@ struct BulkRun<Item: BulkItem> {
                     continue
                 }
                 guard let item = try await next() else { break }
-                guard !report.isFinished(item) else {
-                    summary.skipped += 1
-                    continue
-                }
-                group.addTask { try await Self.attempt(item, pace, act) }
+                let earlier = report.earlier(item)
+                group.addTask { try await Self.attempt(item, pace) { try await act($0, earlier) } }
                 underWay += 1
             }
             while let ending = try await group.next() { try take(ending) }

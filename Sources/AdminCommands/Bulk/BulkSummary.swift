@@ -12,12 +12,11 @@ struct BulkSummary: Sendable {
     /// How many failures are shown; the report has them all.
     static let shownFailures = 20
 
-    let verb: String
     let report: String
     private(set) var done = 0
     private(set) var unchanged = 0
     private(set) var failed = 0
-    /// By an earlier run.
+    /// Done by an earlier run, as the report says and the daemon confirms.
     var skipped = 0
     var wasInterrupted = false
     var stop: Stop?
@@ -27,10 +26,7 @@ struct BulkSummary: Sendable {
     private let begin = ContinuousClock.now
     private var duration = Duration.zero
 
-    init(verb: String, report: String) {
-        self.verb = verb
-        self.report = report
-    }
+    init(report: String) { self.report = report }
 
     var finished: Int { done + unchanged + failed }
 

@@ -8,7 +8,7 @@ import WireAPI
 struct CertificateFiles {
     struct Item: BulkItem {
         let name: String
-        /// SHA-256 over the file: a certificate that replaced another is uploaded too.
+        /// SHA-256 of the file: a certificate that replaced another one is another item.
         let content: String
         let bytes: Data?
         /// Why it could not be read.
@@ -17,7 +17,7 @@ struct CertificateFiles {
         var place: String? { nil }
     }
 
-    static let verb = "certificate upload"
+    static let subcommand = "certificate upload"
     static let endings = [".cer", ".crt", ".pem", ".der"]
     /// What the daemon takes.
     static let largest = 65_536
@@ -51,18 +51,34 @@ struct CertificateFiles {
     }
 
     func upload(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
-        let report = try options.open(Self.verb, standard: "\(directory)certificate-upload.report.jsonl")
+        let report = try options.open(
+            Self.subcommand, standard: "\(directory)certificate-upload.report.jsonl")
+        let begin = Timestamp(rfc3339: try await admin.status().document.time)
         var rest = names[...]
-        return try await BulkRun(Self.verb, report: report, concurrency: options.concurrency).run(total: names.count) {
+        return try await BulkRun(report: report, concurrency: options.concurrency).run(total: names.count) {
             rest.popFirst().map(item)
-        } act: { [merchant] item in
+        } act: { [merchant] item, earlier in
             guard let bytes = item.bytes else { throw item.failure ?? CommandFailure(.refused, "can't be read") }
+            let fingerprint = PEM.firstCertificate(in: bytes).map { PublicKeyHash(of: $0).hex } ?? item.content
+            func stored(in key: KeyDocument) -> CertificateDocument? {
+                key.certificates.first { $0.fingerprint == fingerprint }
+            }
+            // The key pair may be revoked by now, and the daemon would refuse the upload.
+            if let hash = earlier?.publicKeyHash, let key = try await admin.keyIfAny(hash), stored(in: key) != nil {
+                return .unchanged(Self.result(key))
+            }
             let key = try await admin.uploadCertificate(bytes, of: merchant).document
-            return .done([
-                "merchantIdentifier": key.merchantIdentifier, "publicKeyHash": key.publicKeyHash, "state": key.state,
-                "notAfter": key.notAfter ?? "",
-            ])
+            let storedAt = stored(in: key).flatMap { Timestamp(rfc3339: $0.storedAt) }
+            if let storedAt, let begin, storedAt < begin { return .unchanged(Self.result(key)) }
+            return .done(Self.result(key))
         }
+    }
+
+    private static func result(_ key: KeyDocument) -> [String: String] {
+        [
+            "merchantIdentifier": key.merchantIdentifier, "publicKeyHash": key.publicKeyHash, "state": key.state,
+            "notAfter": key.notAfter ?? "",
+        ]
     }
 
     private func item(_ name: String) -> Item {
@@ -72,5 +88,27 @@ struct CertificateFiles {
         } catch {
             return Item(name: name, content: "", bytes: nil, failure: error)
         }
+    }
+}
+
+extension AdminClient {
+    /// - Returns: nil where the daemon has no such key pair.
+    fileprivate func keyIfAny(_ hash: PublicKeyHash) async throws(ClientError) -> KeyDocument? {
+        do throws(ClientError) {
+            return try await key(hash).document
+        } catch .refused(let refusal) where refusal.status == 404 {
+            return nil
+        }
+    }
+}
+
+extension PEM {
+    /// - Returns: the DER of the first certificate; nil for a file that is no PEM.
+    fileprivate static func firstCertificate(in file: Data) -> Data? {
+        let text = String(decoding: file, as: UTF8.self)
+        guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),
+            let end = text[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----")
+        else { return nil }
+        return Base64.decode(text[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace })
     }
 }

@@ -8,7 +8,7 @@ struct CertificateUpload: AsyncParsableCommand {
         commandName: "upload", abstract: "Store a signed certificate over its key pair.",
         discussion: """
             PEM or DER (.cer), up to 64 KiB. The key pair is found by the certificate's public key. Of a directory every \
-            file that ends in .cer, .crt, .pem or .der is uploaded; a second run leaves out what is stored.
+            file that ends in .cer, .crt, .pem or .der is uploaded, unless the daemon has stored it already.
             """)
 
     @Argument(help: ArgumentHelp("The certificate, '-', or a directory of them.", valueName: "file|directory"))

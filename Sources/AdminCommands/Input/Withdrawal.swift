@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import MerchantKeyClient
+import Vocabulary
 import WireAPI
 
 /// What every verb takes that withdraws or destroys.

@@ -16,19 +16,19 @@ struct PendingCSRs {
         var place: String? { nil }
     }
 
-    static let verb = "key csr --all-pending"
+    static let subcommand = "key csr --all-pending"
 
     let directory: Directory
     let isDER: Bool
     let overwrites: Bool
 
     func run(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
-        let report = try options.open(Self.verb, standard: directory.file("key-csr.report.jsonl"))
+        let report = try options.open(Self.subcommand, standard: directory.file("key-csr.report.jsonl"))
         let total = try await admin.status().document.keyPairs[KeyState.pending.rawValue]
         var waiting: [Item] = []
         var cursor: String?
         var isLast = false
-        return try await BulkRun(Self.verb, report: report, concurrency: options.concurrency).run(total: total) {
+        return try await BulkRun(report: report, concurrency: options.concurrency).run(total: total) {
             while waiting.isEmpty, !isLast {
                 let page = try await admin.keys(in: .pending, cursor: cursor).document
                 waiting = try page.items.map(item).reversed()
@@ -36,7 +36,7 @@ struct PendingCSRs {
                 isLast = cursor == nil
             }
             return waiting.popLast()
-        } act: { [isDER, overwrites] item in
+        } act: { [isDER, overwrites] item, _ in
             let csr = try await admin.csr(of: item.hash, as: isDER ? .der : .pem)
             let result = ["file": item.path, "merchantIdentifier": item.merchant, "publicKeyHash": item.hash.base64]
             let isNew = try CSRFile.write(csr, to: item.path, overwrites: overwrites)

@@ -44,12 +44,10 @@ package struct MerchantFile: Sendable {
                 let found = (row["targetActiveKeyPairs"] ?? "").prefix(40)
                 faults.append("line \(row.line): targetActiveKeyPairs is '\(found)', expected 1 to 16")
             }
-            if let name = row["name"],
-                name.utf8.count > 1_024 || name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
-            {
-                faults.append(
-                    "line \(row.line): the name has \(name.utf8.count) bytes, expected 1 to 1024 without control characters"
-                )
+            if let name = row["name"] {
+                do { _ = try DisplayText(name, longest: 1_024) } catch {
+                    faults.append("line \(row.line): the name \(error)")
+                }
             }
             lines.append(Line(identifier: identifier, merchantName: row["name"], target: target, line: row.line))
         }

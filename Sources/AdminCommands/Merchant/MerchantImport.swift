@@ -9,7 +9,7 @@ struct MerchantImport: AsyncParsableCommand {
         discussion: """
             The file's first line names its columns: merchantIdentifier, and if wanted name and targetActiveKeyPairs \
             (2 unless said). UTF-8, fields between commas, in quotes where they hold one. A file with a fault is refused \
-            whole. A second run goes on where the first one ended.
+            whole. Run it again to continue after an interruption: merchants that the daemon has already stay as they are.
             """)
 
     @Argument(help: "The CSV file, or '-'.")
@@ -39,20 +39,20 @@ struct MerchantImport: AsyncParsableCommand {
         let merchants = try MerchantFile(try input.read(largest: MerchantFile.largest), named: path)
         if dryRun { return global.printer.remark("would import \(merchants.lines.count) merchants") }
         let directory = try csrDirectory.map { path throws(CommandFailure) in try Directory(making: path) }
-        let verb = generateKeys ? "merchant import --generate-keys" : "merchant import"
+        let subcommand = generateKeys ? "merchant import --generate-keys" : "merchant import"
         let report = try bulk.open(
-            verb, standard: "\(input.isStandardInput ? "merchant-import" : file).report.jsonl")
+            subcommand, standard: "\(input.isStandardInput ? "merchant-import" : file).report.jsonl")
         let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
             let onboarding = MerchantOnboarding(
                 admin: admin, makesKeys: generateKeys, directory: directory,
                 begin: try await admin.status().document.time)
             var rest = merchants.lines[...]
-            return try await BulkRun(verb, report: report, concurrency: bulk.concurrency).run(
+            return try await BulkRun(report: report, concurrency: bulk.concurrency).run(
                 total: merchants.lines.count
             ) {
                 rest.popFirst()
-            } act: {
-                try await onboarding.onboard($0)
+            } act: { line, _ in
+                try await onboarding.onboard(line)
             }
         }
         try summary.conclude(global.printer)

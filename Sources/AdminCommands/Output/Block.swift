@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// A piece of a result as people read it: lines of `name  value`, rows under headings, one row of a table that is not
 /// known whole, or text.
 package enum Block: Sendable {

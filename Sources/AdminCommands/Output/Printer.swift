@@ -1,5 +1,6 @@
 import FoundationEssentials
 import StrictJSON
+import Vocabulary
 
 /// Results to standard output, all else to standard error.
 struct Printer: Sendable {

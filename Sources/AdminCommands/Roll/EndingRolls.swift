@@ -8,14 +8,14 @@ struct EndingRolls {
     struct Item: BulkItem {
         let merchant: MerchantIdentifier
         let algorithm: String
-        /// Never that of an earlier run: a roll that was abandoned since is to begin again, and starting is safe to repeat.
+        /// Another one in each run: a later run asks for other rolls, because other certificates end soon by then.
         let content: String
 
         var name: String { "\(merchant) \(algorithm)" }
         var place: String? { nil }
     }
 
-    static let verb = "roll start --ending-within"
+    static let subcommand = "roll start --ending-within"
 
     private let bound: Timestamp
     /// nil: both.
@@ -28,12 +28,12 @@ struct EndingRolls {
     }
 
     func start(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
-        let report = try options.open(Self.verb, standard: "roll-start.report.jsonl")
+        let report = try options.open(Self.subcommand, standard: "roll-start.report.jsonl")
         let begin = Timestamp(rfc3339: try await admin.status().document.time)
         var waiting: [Item] = []
         var cursor: String?
         var isLast = false
-        return try await BulkRun(Self.verb, report: report, concurrency: options.concurrency).run(total: nil) {
+        return try await BulkRun(report: report, concurrency: options.concurrency).run(total: nil) {
             while waiting.isEmpty, !isLast {
                 let page = try await admin.keys(in: .current, cursor: cursor).document
                 waiting = try page.items.filter(isEnding).map(item).reversed()
@@ -41,7 +41,7 @@ struct EndingRolls {
                 isLast = cursor == nil
             }
             return waiting.popLast()
-        } act: { item in
+        } act: { item, _ in
             let roll = try await admin.startRoll(of: item.merchant, algorithm: item.algorithm).document
             let result = ["rollId": roll.rollId, "publicKeyHash": roll.to, "state": roll.state]
             let isNew = begin.map { begin in Timestamp(rfc3339: roll.startedAt).map { $0 >= begin } ?? true } ?? true

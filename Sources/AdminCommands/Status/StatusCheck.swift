@@ -1,3 +1,4 @@
+import Vocabulary
 package import WireAPI
 
 /// How grave a finding is, mildest first.

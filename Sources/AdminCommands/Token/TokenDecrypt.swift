@@ -17,6 +17,9 @@ struct TokenDecrypt: AsyncParsableCommand {
             '--output json' mask nothing.
             """)
 
+    /// In bytes: with the token it must fit into a request.
+    private static let largestApplicationData = 32_768
+
     @Argument(help: "The token, or '-'.")
     var file: String
 
@@ -29,6 +32,12 @@ struct TokenDecrypt: AsyncParsableCommand {
         help: ArgumentHelp("The time of receipt to judge by, RFC 3339. Default: now.", valueName: "time"),
         transform: TimeArgument.parse)
     var at: Timestamp?
+
+    @Option(
+        help: ArgumentHelp(
+            "Refuse the token unless it is for these bytes, the applicationData of the payment request.",
+            discussion: "Default: any applicationData; the check is reported as notChecked.", valueName: "file"))
+    var applicationData: String?
 
     @Flag(help: "Decrypt without verifying.")
     var unverified = false
@@ -44,14 +53,17 @@ struct TokenDecrypt: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Names the attempt to take the payment: repeated with it, an answer that got lost is given again, for an hour.",
-            discussion: "Default: a random one.", valueName: "key"))
+            "Name the attempt to take the payment: repeated with it, a lost response is given again, for an hour.",
+            discussion: "Default: a random one. Never derive it from the token.", valueName: "key"))
     var idempotencyKey: String?
 
     @OptionGroup var decryptor: DecryptorOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
+        guard file != "-" || applicationData != "-" else {
+            throw ValidationError("found '-' for the token and for --application-data, expected it once")
+        }
         guard claim || idempotencyKey == nil else {
             throw ValidationError("found --idempotency-key without --claim, expected both")
         }
@@ -64,7 +76,11 @@ struct TokenDecrypt: AsyncParsableCommand {
     func run() async throws {
         let token = try TokenFile.read(file)
         let terms = DecryptTerms(
-            expected: PaymentExpectation(merchant: merchant.map { .named($0.rawValue) } ?? .any),
+            expected: PaymentExpectation(
+                merchant: merchant.map { .named($0.rawValue) } ?? .any,
+                applicationData: try applicationData.map { path throws(CommandFailure) in
+                    Array(try InputFile(path).read(largest: Self.largestApplicationData))
+                }),
             verify: unverified ? false : nil, receivedAt: at?.rfc3339, claim: claim, view: view?.rawValue)
         try await decryptor.withDecryptor(global) { client in
             let answer = try await decrypt(token.json, terms, client)

@@ -16,16 +16,17 @@ struct Restore {
     let masterKeys: MasterKeys
     let clock: any WallClock
 
-    /// What the restore takes back of what was done since the backup.
+    /// What the restore undoes of what was done since the backup.
     enum Undone {
         case known(DatabaseDifference)
-        /// Why not.
+        /// Why it is not known.
         case unknown(String)
 
         var summary: String {
             switch self {
             case .known(let difference):
-                difference.summary ?? "every key pair is as the old database had it"
+                difference.summary
+                    ?? "nothing: key pairs, certificates, rolls, registrations and merchants are as the old database had them"
             case .unknown(let why): "which keys that were withdrawn since answer again is not known: \(why)"
             }
         }
@@ -145,7 +146,7 @@ struct Restore {
         return hasDatabase ? settings.databasePath : nil
     }
 
-    /// Holds the database that goes against the one that comes.
+    /// Compares the database that is replaced with the one that replaces it.
     ///
     /// - Parameter begun: where a restore that was cut short was moving the old one.
     private func compare(with begun: String?) -> Undone {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Vocabulary
 
 /// How a subcommand prints what it found.
 struct ReportOptions: ParsableArguments {
@@ -19,7 +20,7 @@ struct ReportOptions: ParsableArguments {
             let width = lines.map(\.name.count).max() ?? 0
             for line in lines {
                 let blanks = String(repeating: " ", count: width - line.name.count)
-                print("\(line.name)\(blanks)  \(line.value)")
+                print("\(line.name)\(blanks)  \(line.value.printable(keepingLines: true))")
             }
         }
     }

@@ -1,6 +1,7 @@
 import Configuration
 package import EventDelivery
 import MerchantCore
+import Vocabulary
 
 /// The settings under `events`.
 package struct EventSettings: Sendable {
@@ -43,10 +44,7 @@ package struct EventSettings: Sendable {
             throw SettingsError("'\(path).url' \(fault)")
         }
         let name = reader.string(forKey: ConfigKey("\(path).name"), default: address.host)
-        guard (1...255).contains(name.utf8.count), !name.unicodeScalars.contains(where: { $0.value < 32 }) else {
-            throw SettingsError(
-                "'\(path).name' has \(name.utf8.count) bytes, expected 1 to 255 without control characters")
-        }
+        do { _ = try DisplayText(name, longest: 255) } catch { throw SettingsError("'\(path).name' \(error)") }
         let roots = try reader.stringArray(forKey: ConfigKey("\(path).trust-roots")).map { files in
             try files.map { try SmallFile.read($0, named: "'\(path).trust-roots' names \($0), which") }
         }

@@ -10,20 +10,9 @@ package enum RegistrationRules {
     /// Ours: Apple states none.
     package static let longestURL = 2048
 
-    /// - Throws: `malformed` for a text that is empty, too long in UTF-8 bytes or has control characters.
-    package static func judge(_ text: String, named field: String, longest: Int) throws(MerchantError) {
-        guard (1...longest).contains(text.utf8.count),
-            !text.unicodeScalars.contains(where: { $0.value < 32 || (127..<160).contains($0.value) })
-        else {
-            throw MerchantError(
-                .malformed,
-                "'\(field)' has \(text.utf8.count) bytes, expected 1 to \(longest) without control characters")
-        }
-    }
-
     /// - Throws: `malformed` for what is no absolute http or https URL with a host.
     package static func judge(merchantUrl text: String) throws(MerchantError) {
-        try judge(text, named: "merchantUrl", longest: longestURL)
+        _ = try DisplayText(text, named: "merchantUrl", longest: longestURL)
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let url = URLComponents(string: text),
             ["http", "https"].contains(url.scheme?.lowercased()), url.host?.isEmpty == false, url.user == nil,
             url.password == nil

@@ -83,14 +83,11 @@ extension MerchantOperations {
     private static let overdueFact = "backupOverdueTold"
 
     private func keeper(_ path: String) throws -> any BackupKeeper {
-        guard path.hasPrefix("/"), path.utf8.count <= Self.longestBackupPath,
-            !path.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
-        else {
-            throw MerchantError(
-                .malformed,
-                "'file' is no absolute path, expected one on the daemon's machine of at most \(Self.longestBackupPath) bytes"
-            )
+        guard path.hasPrefix("/") else {
+            throw MerchantError(.malformed, "'file' is no absolute path, expected one on the daemon's machine")
         }
+        // The path is shown in the audit and in status.
+        _ = try DisplayText(path, named: "file", longest: Self.longestBackupPath)
         guard let backups else { throw MerchantError(.notYetAvailable, "this daemon makes no backups") }
         return backups
     }

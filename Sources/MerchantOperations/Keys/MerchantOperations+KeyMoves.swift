@@ -66,22 +66,15 @@ extension MerchantOperations {
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
     ) async throws -> KeyMoves {
-        try Self.judge(reason: reason)
+        try Self.validate(reason: reason)
         return try await move(dryRun: dryRun, for: request) { transaction, now in
             try Self.revocation(
                 of: try transaction.existingKeyPair(hash), reason: reason, at: now, for: request, in: transaction)
         }
     }
 
-    static func judge(reason: String) throws(MerchantError) {
-        guard (1...RevocationRules.longestReason).contains(reason.utf8.count),
-            !reason.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
-        else {
-            throw MerchantError(
-                .malformed,
-                "'reason' has \(reason.utf8.count) bytes, expected 1 to \(RevocationRules.longestReason) without control characters"
-            )
-        }
+    static func validate(reason: String) throws(MerchantError) {
+        _ = try DisplayText(reason, named: "reason", longest: RevocationRules.longestReason)
     }
 
     static func revocation(

@@ -104,16 +104,7 @@ extension MerchantOperations {
     }
 
     private static func judge(name: String?, target: Int?) throws(MerchantError) {
-        if let name {
-            guard (1...Merchant.longestName).contains(name.utf8.count),
-                !name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
-            else {
-                throw MerchantError(
-                    .malformed,
-                    "'name' has \(name.utf8.count) bytes, expected 1 to \(Merchant.longestName) without control characters"
-                )
-            }
-        }
+        if let name { _ = try DisplayText(name, named: "name", longest: Merchant.longestName) }
         if let target, !Merchant.targetActiveKeyPairsRange.contains(target) {
             throw MerchantError(
                 .malformed,

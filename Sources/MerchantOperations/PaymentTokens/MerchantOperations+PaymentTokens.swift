@@ -22,12 +22,13 @@ extension MerchantOperations {
     /// The plaintext is returned only once record and claim are on stable storage; it is never stored.
     ///
     /// - Parameter key: what the token's publicKeyHash resolved to; the caller's permits for its merchant were checked.
-    /// - Throws: `tokenNotVerified`, naming every check that did not pass; `tokenMerchantMismatch`, before anything is
+    /// - Throws: `malformed` for an Idempotency-Key made of the token; `tokenNotVerified`, naming every check that did not pass; `tokenMerchantMismatch`, before anything is
     ///   decrypted; `tokenKeyMismatch`; `decryptionFailed`; `tokenMalformed`; `tokenMismatch`, naming both values;
     ///   `tokenAlreadyClaimed`; `idempotencyKeyReused`; `storeUnavailable`.
     package func open(
         _ token: ApplePayToken, with key: TokenKey, on terms: TokenTerms, for request: Request
     ) async throws -> OpenedToken {
+        try requireRandomAttempt(of: token, request)
         let verification = try await verified(token, terms, for: request)
         try terms.expectations.requireMerchant(key.merchantIdentifier)
         guard token.algorithm == key.algorithm else {
@@ -45,6 +46,18 @@ extension MerchantOperations {
         checks.append(try await claim(token, terms, for: request))
         return OpenedToken(
             plaintext: plaintext, paymentData: data, key: key, verification: verification, checks: checks)
+    }
+
+    /// A key that is derived from the token is the same in every attempt, so that each attempt of one caller would get the
+    /// plaintext of a payment that is taken once. The usual mistake is recognized; other derivations cannot be.
+    private func requireRandomAttempt(of token: ApplePayToken, _ request: Request) throws(MerchantError) {
+        guard let key = request.idempotency?.key.value.lowercased(), key.contains(token.transactionId.hex) else {
+            return
+        }
+        throw MerchantError(
+            .malformed,
+            "the Idempotency-Key contains the token's transactionId, so that every attempt would get the plaintext; send a random key for each attempt"
+        )
     }
 
     private func plaintext(of token: ApplePayToken, with hash: PublicKeyHash) throws -> DecryptedPaymentData {

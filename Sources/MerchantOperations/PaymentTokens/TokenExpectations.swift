@@ -69,7 +69,7 @@ extension ExpectationCheck {
             finding = "as expected"
         case .notChecked:
             outcome = .notChecked
-            finding = "nothing was expected"
+            finding = check.found == nil ? "nothing was expected" : "the token has a value, none was given to compare"
         case .failed:
             outcome = .failed
             finding = "found \(check.found?.exposed ?? "none"), expected \(check.expected?.exposed ?? "none")"

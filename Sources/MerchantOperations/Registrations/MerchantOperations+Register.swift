@@ -9,7 +9,7 @@ extension MerchantOperations {
     package func register(_ order: RegistrationOrder, for request: Request) async throws -> RegistrationView {
         let domainNames = try RegistrationRules.distinct(order.domainNames)
         if let name = order.partnerMerchantName {
-            try RegistrationRules.judge(name, named: "partnerMerchantName", longest: RegistrationRules.longestName)
+            _ = try DisplayText(name, named: "partnerMerchantName", longest: RegistrationRules.longestName)
         }
         if let url = order.merchantUrl { try RegistrationRules.judge(merchantUrl: url) }
         let partner = order.partnerInternalMerchantIdentifier

@@ -13,7 +13,7 @@ extension MerchantOperations {
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName]?, reason: String, dryRun: Bool,
         for request: Request
     ) async throws -> RegistrationWithdrawal {
-        try RegistrationRules.judge(reason, named: "reason", longest: RegistrationRules.longestReason)
+        _ = try DisplayText(reason, named: "reason", longest: RegistrationRules.longestReason)
         let some = try domainNames.map(RegistrationRules.distinct)
         return try await turns.run(partner) {
             if !dryRun { try await self.settleIfOpen(partner, for: request) }

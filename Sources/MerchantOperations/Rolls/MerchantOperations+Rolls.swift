@@ -108,7 +108,7 @@ extension MerchantOperations {
     package func finishRoll(
         _ number: Int, hurries: Bool, reason: String?, dryRun: Bool, for request: Request
     ) async throws -> RollMoves {
-        if let reason { try Self.judge(reason: reason) }
+        if let reason { try Self.validate(reason: reason) }
         guard !hurries || reason != nil else {
             throw MerchantError(
                 .malformed, "'now' is true without a 'reason', expected why the old key is not waited for")
@@ -156,7 +156,7 @@ extension MerchantOperations {
     package func abandonRoll(
         _ number: Int, reason: String?, dryRun: Bool, for request: Request
     ) async throws -> RollMoves {
-        if let reason { try Self.judge(reason: reason) }
+        if let reason { try Self.validate(reason: reason) }
         let now = clock.now
         return try await repository.write { transaction in
             let roll = try transaction.existingRoll(number)

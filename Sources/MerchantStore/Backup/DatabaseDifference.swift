@@ -2,37 +2,72 @@ import GRDB
 import MerchantCore
 package import Vocabulary
 
-/// What an older copy of a database does not know of the newer one: key pairs that were withdrawn or made since.
+/// What a restore undoes: the difference between the newer database that is replaced and the older copy that replaces it.
 package struct DatabaseDifference: Sendable {
-    /// More key pairs than these are counted, not named.
+    /// How many changes of one kind are named; all of them are counted.
     package static let mostNamed = 1000
 
-    package struct Change: Hashable, Sendable {
-        package let publicKeyHash: PublicKeyHash
-        package let merchantIdentifier: MerchantIdentifier
-        package let newer: KeyState
-        /// nil: it is not in the older copy.
-        package let older: KeyState?
+    /// What happens to the state of one thing, in the order in which an operator needs to know.
+    package enum Kind: String, CaseIterable, Sendable {
+        /// Key pairs that were revoked or destroyed, and decrypt again.
+        case answeringAgain
+        /// Key pairs that only the newer database has.
+        case missing
+        /// Key pairs whose destroyed private key is stored again.
+        case undestroyed
+        /// Key pairs in another state, for any other reason.
+        case fellBack
+        /// Key pairs whose scheduled destruction is another or none.
+        case destructions
+        /// Certificates that only the newer database has.
+        case certificates
+        /// Rolls that are missing or at another step.
+        case rolls
+        /// Registrations with Apple that are missing or have other content.
+        case registrations
+        /// Merchants that are missing, were removed, or have another name or target.
+        case merchants
     }
 
-    /// Withdrawn in the newer one, and answering in the older.
-    package let answeringAgain: [Change]
-    package let answeringAgainCount: Int
-    /// Not in the older one.
-    package let missing: [Change]
-    package let missingCount: Int
-    /// Destroyed in the newer one, not in the older: their sealed private keys are back.
-    package let undestroyed: [Change]
-    package let undestroyedCount: Int
+    package struct Change: Hashable, Sendable {
+        package enum Subject: Hashable, Sendable {
+            case keyPair(PublicKeyHash)
+            case certificate(serialNumber: String, of: PublicKeyHash)
+            case roll(id: String, to: PublicKeyHash)
+            case registration(PartnerInternalMerchantIdentifier)
+            case merchant
+        }
 
-    /// Looks at both and changes neither.
+        package let subject: Subject
+        /// nil for a registration that belongs to no merchant record.
+        package let merchantIdentifier: MerchantIdentifier?
+        /// In the newer database.
+        package let was: String
+        /// In the older copy; nil where the copy does not have it.
+        package let now: String?
+    }
+
+    /// The changes of one kind.
+    package struct Changes: Sendable {
+        /// The first ``mostNamed``.
+        package var named: [Change] = []
+        package var count = 0
+    }
+
+    private var changes: [Kind: Changes] = [:]
+
+    package subscript(kind: Kind) -> Changes { changes[kind] ?? Changes() }
+
+    package var isEmpty: Bool { changes.values.allSatisfy { $0.count == 0 } }
+
+    /// Reads both and changes neither.
     ///
     /// - Throws: `storeUnavailable` where one of them cannot be read.
     package init(from newer: String, to older: String) throws {
         self = try StoreFailure.translating {
             let queue = try DatabaseInspection.queue(newer)
             defer { try? queue.close() }
-            // Outside of a transaction, where no database can be attached.
+            // SQLite attaches a database only outside of a transaction.
             return try queue.inDatabase { db in
                 try db.execute(sql: "ATTACH DATABASE ? AS older", arguments: [older])
                 return try Self(reading: db)
@@ -41,47 +76,34 @@ package struct DatabaseDifference: Sendable {
     }
 
     private init(reading db: Database) throws {
-        func find(_ condition: String) throws -> (some: [Change], count: Int) {
-            let rows = """
-                FROM main.key_pairs AS newer LEFT JOIN older.key_pairs AS older
-                    ON older.public_key_hash = newer.public_key_hash
-                WHERE \(condition)
-                """
-            let some = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT newer.public_key_hash, newer.merchant_identifier, newer.state AS newer,
-                        coalesce(older.state, '') AS older
-                    \(rows) ORDER BY newer.merchant_identifier, newer.id LIMIT \(Self.mostNamed)
-                    """
-            ).map { row in
-                Change(
-                    publicKeyHash: try row.publicKeyHash(), merchantIdentifier: try row.merchantIdentifier(),
-                    newer: try row.oneOf(KeyState.self, "newer"),
-                    older: try row.text("older").isEmpty ? nil : try row.oneOf(KeyState.self, "older"))
+        for kind in Kind.allCases {
+            let query = kind.query
+            // A database of an earlier version may not have the table yet.
+            guard try db.tableExists(query.table, in: "main") else { continue }
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT \(query.columns) \(query.rows) ORDER BY \(query.order) LIMIT \(Self.mostNamed)")
+            var found = Changes(named: try rows.map { try Change($0, kind) }, count: rows.count)
+            if rows.count == Self.mostNamed {
+                found.count = try Int.fetchOne(db, sql: "SELECT count(*) \(query.rows)") ?? rows.count
             }
-            guard some.count == Self.mostNamed else { return (some, some.count) }
-            return (some, try Int.fetchOne(db, sql: "SELECT count(*) \(rows)") ?? some.count)
+            changes[kind] = found
         }
-        (answeringAgain, answeringAgainCount) = try find(
-            "newer.state IN ('revoked', 'destroyed') AND older.state IN ('standby', 'current', 'retiring')")
-        (missing, missingCount) = try find("older.state IS NULL")
-        (undestroyed, undestroyedCount) = try find(
-            "newer.state = 'destroyed' AND older.state IN ('pending', 'revoked')")
     }
+}
 
-    /// One sentence that names the first few; nil where nothing differs.
-    package var summary: String? {
-        func named(_ changes: [Change], _ count: Int, _ words: String) -> String? {
-            guard count > 0 else { return nil }
-            let first = changes.prefix(5).map { "\($0.publicKeyHash) of \($0.merchantIdentifier)" }
-            return "\(count) \(words): \(first.joined(separator: ", "))\(count > first.count ? " …" : "")"
-        }
-        let parts = [
-            named(answeringAgain, answeringAgainCount, "withdrawn key pairs answer again"),
-            named(missing, missingCount, "key pairs are not in it"),
-            named(undestroyed, undestroyedCount, "destroyed private keys are back, sealed"),
-        ].compactMap(\.self)
-        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+extension DatabaseDifference.Change {
+    fileprivate init(_ row: Row, _ kind: DatabaseDifference.Kind) throws {
+        subject =
+            switch kind {
+            case .answeringAgain, .missing, .undestroyed, .fellBack, .destructions:
+                .keyPair(try row.publicKeyHash())
+            case .certificates: .certificate(serialNumber: try row.text("serial_number"), of: try row.publicKeyHash())
+            case .rolls: .roll(id: String(try row.integer("id")), to: try row.publicKeyHash())
+            case .registrations: .registration(try row.partner())
+            case .merchants: .merchant
+            }
+        merchantIdentifier = try row.merchantIdentifierIfAny()
+        was = try row.text("was")
+        now = try row.textIfAny("now")
     }
 }

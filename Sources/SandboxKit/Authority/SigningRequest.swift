@@ -6,6 +6,9 @@ import X509
 
 /// A CSR that Apple's portal would accept for the purpose: its signature holds and its key is of a permitted kind.
 ///
+/// Subject and attributes are not read, because Apple ignores both: the issued subject comes from the account, and Apple
+/// signed CSRs with unusual attributes, and without the attributes field that PKCS#10 requires.
+///
 /// Source: Apple, TN3206 "Renewing Apple Pay certificates"; account help, "Create a certificate signing request".
 struct SigningRequest {
     let publicKey: Certificate.PublicKey
@@ -15,22 +18,22 @@ struct SigningRequest {
         let expected = "one PKCS#10 certificate signing request, PEM or DER"
         let der = try EncodedFile.der(
             of: bytes, labels: ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"], expected: expected)
-        guard let request = try? CertificateSigningRequest(derEncoded: der) else {
+        guard let request = try? Parts(der) else {
             throw SandboxFault("found DER that is no CSR, expected \(expected)")
         }
-        let found = try Self.kind(of: request.publicKey)
-        guard Self.kinds(for: purpose).contains(found) else {
+        let key = try Key(request.publicKeyInfo)
+        guard Self.kinds(for: purpose).contains(key.kind) else {
             let kinds = Self.kinds(for: purpose).map(\.rawValue).joined(separator: " or ")
-            throw SandboxFault("found a CSR for \(found.rawValue), expected \(kinds) for a \(purpose) certificate")
+            throw SandboxFault("found a CSR for \(key.kind.rawValue), expected \(kinds) for a \(purpose) certificate")
         }
-        guard request.signatureAlgorithm == found.signatureAlgorithm else {
+        guard request.algorithm == key.kind.signatureAlgorithm else {
             throw SandboxFault(
-                "found a CSR signed with \(request.signatureAlgorithm), expected \(found.signatureAlgorithm)")
+                "found a CSR signed with \(request.algorithm), expected \(key.kind.signatureAlgorithmName)")
         }
-        guard request.publicKey.isValidSignature(request.signature, for: request) else {
+        guard key.verifies(request.signature, of: request.info) else {
             throw SandboxFault("found a CSR whose signature does not hold, expected one made with its own private key")
         }
-        publicKey = request.publicKey
+        publicKey = key.certified
     }
 
     /// Named as Apple's portal names them in its refusals.
@@ -38,10 +41,18 @@ struct SigningRequest {
         case p256 = "EC(P-256)"
         case rsa2048 = "RSA(2048)"
 
-        var signatureAlgorithm: Certificate.SignatureAlgorithm {
+        /// RFC 5758 and RFC 4055.
+        var signatureAlgorithm: ASN1ObjectIdentifier {
             switch self {
-            case .p256: .ecdsaWithSHA256
-            case .rsa2048: .sha256WithRSAEncryption
+            case .p256: [1, 2, 840, 10045, 4, 3, 2]
+            case .rsa2048: [1, 2, 840, 113549, 1, 1, 11]
+            }
+        }
+
+        var signatureAlgorithmName: String {
+            switch self {
+            case .p256: "ecdsa-with-SHA256"
+            case .rsa2048: "sha256WithRSAEncryption"
             }
         }
     }
@@ -53,9 +64,90 @@ struct SigningRequest {
         }
     }
 
-    private static func kind(of key: Certificate.PublicKey) throws(SandboxFault) -> Kind {
-        if P256.Signing.PublicKey(key) != nil { return .p256 }
-        if let rsa = _RSA.Signing.PublicKey(key), rsa.keySizeInBits == 2048 { return .rsa2048 }
-        throw SandboxFault("found a CSR for \(key), expected EC(P-256) or RSA(2048)")
+    private enum Key {
+        case p256(P256.Signing.PublicKey)
+        case rsa2048(_RSA.Signing.PublicKey)
+
+        init(_ info: [UInt8]) throws(SandboxFault) {
+            if let key = try? P256.Signing.PublicKey(derRepresentation: info) {
+                self = .p256(key)
+            } else if let key = try? _RSA.Signing.PublicKey(derRepresentation: info), key.keySizeInBits == 2048 {
+                self = .rsa2048(key)
+            } else {
+                throw SandboxFault("found a CSR for a key of another kind, expected EC(P-256) or RSA(2048)")
+            }
+        }
+
+        var kind: Kind {
+            switch self {
+            case .p256: .p256
+            case .rsa2048: .rsa2048
+            }
+        }
+
+        var certified: Certificate.PublicKey {
+            switch self {
+            case .p256(let key): Certificate.PublicKey(key)
+            case .rsa2048(let key): Certificate.PublicKey(key)
+            }
+        }
+
+        func verifies(_ signature: [UInt8], of content: [UInt8]) -> Bool {
+            switch self {
+            case .p256(let key):
+                guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else {
+                    return false
+                }
+                return key.isValidSignature(signature, for: content)
+            case .rsa2048(let key):
+                let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+                return key.isValidSignature(signature, for: SHA256.hash(data: content), padding: .insecurePKCS1v1_5)
+            }
+        }
     }
+
+    /// The parts of a CertificationRequest (RFC 2986) that matter, as they were sent.
+    private struct Parts {
+        /// What the signature covers.
+        let info: [UInt8]
+        let publicKeyInfo: [UInt8]
+        let algorithm: ASN1ObjectIdentifier
+        let signature: [UInt8]
+
+        init(_ der: [UInt8]) throws {
+            self = try DER.sequence(try DER.parse(der), identifier: .sequence) { nodes in
+                guard let info = nodes.next(), let algorithm = nodes.next() else { throw Malformed() }
+                return Parts(
+                    info: Array(info.encodedBytes), publicKeyInfo: try Self.publicKeyInfo(in: info),
+                    algorithm: try DER.sequence(algorithm, identifier: .sequence) { nodes in
+                        let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
+                        // The parameters.
+                        _ = nodes.next()
+                        return identifier
+                    },
+                    signature: Array(try ASN1BitString(derEncoded: &nodes).bytes))
+            }
+        }
+
+        private init(info: [UInt8], publicKeyInfo: [UInt8], algorithm: ASN1ObjectIdentifier, signature: [UInt8]) {
+            self.info = info
+            self.publicKeyInfo = publicKeyInfo
+            self.algorithm = algorithm
+            self.signature = signature
+        }
+
+        private static func publicKeyInfo(in info: ASN1Node) throws -> [UInt8] {
+            try DER.sequence(info, identifier: .sequence) { nodes in
+                _ = try Int(derEncoded: &nodes)
+                guard let subject = nodes.next(), subject.identifier == .sequence, let key = nodes.next() else {
+                    throw Malformed()
+                }
+                // Attributes, if any.
+                while nodes.next() != nil {}
+                return Array(key.encodedBytes)
+            }
+        }
+    }
+
+    private struct Malformed: Error {}
 }

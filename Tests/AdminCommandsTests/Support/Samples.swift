@@ -8,10 +8,13 @@ enum Samples {
     static let otherHashInPath = "cA7n_gpsa5yxOZ_wECCXUqU-hrre-Sjq4RxEwAIqWGM"
     static let csr = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"
 
-    static func merchant(_ identifier: String = "merchant.com.example", name: String? = "Example") -> MerchantDocument {
+    static func merchant(
+        _ identifier: String = "merchant.com.example", name: String? = "Example",
+        createdAt: String = "2026-11-21T04:53:15Z"
+    ) -> MerchantDocument {
         MerchantDocument(
             merchantIdentifier: identifier, merchantIdentifierHash: String(repeating: "ab", count: 32), name: name,
-            targetActiveKeyPairs: 2, activeKeyPairs: 1, createdAt: "2026-11-21T04:53:15Z")
+            targetActiveKeyPairs: 2, activeKeyPairs: 1, createdAt: createdAt)
     }
 
     static func key(_ hash: String = hash, state: String = "current", csr: String? = nil) -> KeyDocument {
@@ -41,11 +44,11 @@ enum Samples {
 
     static func registration(
         _ partner: String = "shop|1", domains: [String] = ["a.example"], source: String = "mirror",
-        drift: [DriftDocument] = [], warnings: [String] = []
+        drift: [DriftDocument] = [], warnings: [String] = [], name: String = "Shop"
     ) -> RegistrationDocument {
         RegistrationDocument(
             partnerInternalMerchantIdentifier: partner, state: domains.isEmpty ? "unregistered" : "registered",
-            source: source, partnerMerchantName: "Shop", domainNames: domains,
+            source: source, partnerMerchantName: name, domainNames: domains,
             encryptTo: "platformintegrator.com.example", encryptToHash: String(repeating: "AB", count: 32),
             merchantUrl: nil, merchantIdentifier: nil, learnedAt: "2026-11-21T04:53:15Z", ageSeconds: 300,
             drift: drift, createdAt: "2026-11-21T04:53:15Z", changedAt: "2026-11-21T04:53:15Z", warnings: warnings)

@@ -1,0 +1,12 @@
+package import Vocabulary
+
+extension DisplayText {
+    /// - Throws: `malformed`, naming the field, what is wrong with the text and what was expected.
+    package init(_ text: String, named field: String, longest: Int) throws(MerchantError) {
+        do throws(Fault) {
+            try self.init(text, longest: longest)
+        } catch {
+            throw MerchantError(.malformed, "'\(field)' \(error)")
+        }
+    }
+}

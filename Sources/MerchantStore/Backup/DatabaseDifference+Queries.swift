@@ -1,0 +1,138 @@
+extension DatabaseDifference.Kind {
+    /// How the changes of one kind are found: `newer` is a row of the database that goes, `older` its counterpart in the copy.
+    ///
+    /// Counterparts are matched by what never changes and names the same thing in every copy, never by a row's id.
+    struct Query {
+        let table: String
+        /// What ``DatabaseDifference/Change`` reads.
+        let columns: String
+        let rows: String
+        let order: String
+    }
+
+    var query: Query {
+        switch self {
+        case .answeringAgain:
+            .keyPairs("newer.state IN ('revoked', 'destroyed') AND older.state IN ('standby', 'current', 'retiring')")
+        case .missing: .keyPairs("older.state IS NULL")
+        case .undestroyed: .keyPairs("newer.state = 'destroyed' AND older.state IN ('pending', 'revoked')")
+        case .fellBack:
+            .keyPairs(
+                """
+                newer.state <> older.state AND newer.state <> 'destroyed'
+                    AND NOT (newer.state = 'revoked' AND older.state IN ('standby', 'current', 'retiring'))
+                """)
+        case .destructions:
+            .keyPairs(
+                """
+                newer.state = 'revoked' AND older.state = 'revoked' AND newer.destroy_after IS NOT NULL
+                    AND older.destroy_after IS NOT newer.destroy_after
+                """,
+                was: "'to be destroyed'",
+                now: "iif(older.destroy_after IS NULL, 'not to be destroyed', 'to be destroyed at another time')")
+        case .certificates: .certificates
+        case .rolls: .rolls
+        case .registrations: .registrations
+        case .merchants: .merchants
+        }
+    }
+}
+
+extension DatabaseDifference.Kind.Query {
+    fileprivate static func keyPairs(
+        _ condition: String, was: String = "newer.state", now: String = "older.state"
+    ) -> Self {
+        Self(
+            table: "key_pairs",
+            columns: "newer.public_key_hash, newer.merchant_identifier, \(was) AS was, \(now) AS now",
+            rows: """
+                FROM main.key_pairs AS newer LEFT JOIN older.key_pairs AS older
+                    ON older.public_key_hash = newer.public_key_hash
+                WHERE \(condition)
+                """,
+            order: "newer.merchant_identifier, newer.id")
+    }
+
+    fileprivate static let certificates = Self(
+        table: "certificates",
+        columns: """
+            newer.serial_number, newer.public_key_hash, key.merchant_identifier, 'stored' AS was, NULL AS now
+            """,
+        rows: """
+            FROM main.certificates AS newer
+                JOIN main.key_pairs AS key ON key.public_key_hash = newer.public_key_hash
+                LEFT JOIN older.certificates AS older ON older.fingerprint = newer.fingerprint
+            WHERE older.fingerprint IS NULL
+            """,
+        order: "key.merchant_identifier, newer.id")
+
+    fileprivate static let rolls = Self(
+        table: "rolls",
+        columns: """
+            newer.id, newer.to_key AS public_key_hash, newer.merchant_identifier, newer.step AS was, older.step AS now
+            """,
+        rows: """
+            FROM main.rolls AS newer LEFT JOIN older.rolls AS older
+                ON older.merchant_identifier = newer.merchant_identifier
+                    AND older.to_key = newer.to_key AND older.started_at = newer.started_at
+            WHERE older.step IS NOT newer.step
+            """,
+        order: "newer.merchant_identifier, newer.id")
+
+    /// What is wanted is compared: what Apple has is learned again by `registration sync`.
+    fileprivate static let registrations = Self(
+        table: "registrations",
+        columns: """
+            newer.partner_internal_merchant_identifier, newer.merchant_identifier,
+            \(wanted("newer")) AS was,
+            CASE WHEN older.id IS NULL THEN NULL
+                WHEN older.desired_domains = newer.desired_domains THEN \(wanted("older")) || ', other content'
+                ELSE \(wanted("older")) END AS now
+            """,
+        rows: """
+            FROM main.registrations AS newer LEFT JOIN older.registrations AS older
+                ON older.partner_internal_merchant_identifier = newer.partner_internal_merchant_identifier
+            WHERE (older.id IS NULL AND newer.desired_domains + newer.known_domains > 0)
+                OR (older.id IS NOT NULL AND (
+                    older.partner_merchant_name <> newer.partner_merchant_name
+                    OR older.encrypt_to <> newer.encrypt_to
+                    OR older.merchant_url IS NOT newer.merchant_url
+                    OR older.merchant_identifier IS NOT newer.merchant_identifier
+                    OR EXISTS (\(domains("newer")) EXCEPT \(domains("older")))
+                    OR EXISTS (\(domains("older")) EXCEPT \(domains("newer")))))
+            """,
+        order: "newer.partner_internal_merchant_identifier")
+
+    private static func wanted(_ side: String) -> String {
+        """
+        CASE \(side).desired_domains WHEN 0 THEN 'unregistered' WHEN 1 THEN 'registered with 1 domain'
+            ELSE 'registered with ' || \(side).desired_domains || ' domains' END
+        """
+    }
+
+    private static func domains(_ side: String) -> String {
+        let schema = side == "newer" ? "main" : "older"
+        return """
+            SELECT domain_name FROM \(schema).registration_domains
+                WHERE registration_id = \(side).id AND is_desired = 1
+            """
+    }
+
+    fileprivate static let merchants = Self(
+        table: "merchants",
+        columns: """
+            newer.identifier AS merchant_identifier,
+            CASE WHEN newer.removed_at IS NOT NULL THEN 'removed' WHEN older.identifier IS NULL THEN 'added'
+                ELSE 'changed' END AS was,
+            CASE WHEN older.identifier IS NULL THEN NULL
+                WHEN newer.removed_at IS NOT NULL AND older.removed_at IS NULL THEN 'not removed'
+                ELSE 'with its earlier name and target' END AS now
+            """,
+        rows: """
+            FROM main.merchants AS newer LEFT JOIN older.merchants AS older ON older.identifier = newer.identifier
+            WHERE older.identifier IS NULL OR older.name IS NOT newer.name
+                OR older.target_active_key_pairs <> newer.target_active_key_pairs
+                OR (older.removed_at IS NULL) <> (newer.removed_at IS NULL)
+            """,
+        order: "newer.identifier")
+}

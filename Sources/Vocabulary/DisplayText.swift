@@ -1,0 +1,88 @@
+/// Text that one person writes and another reads: a merchant's name, the reason of a revocation.
+///
+/// The rule follows the FreeformClass of PRECIS (RFC 8264 section 4.3): nothing that is invisible, reorders what stands
+/// around it, or steers a terminal.
+///
+/// Refused are controls, format characters (bidirectional controls, zero-width spaces, the byte order mark, tags), line and
+/// paragraph separators, private-use and unassigned code points, invisible fillers, and text of nothing but blanks. Unlike
+/// PRECIS it accepts variation selectors, which names in Japanese and emoji need. The joiners U+200C and U+200D, which
+/// Persian, the scripts of India and emoji need, are accepted between two characters that are neither ASCII nor blanks.
+package struct DisplayText: Hashable, Sendable {
+    /// Why a text is refused.
+    package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        case length(Int, longest: Int)
+        case blank
+        case character(Unicode.Scalar)
+
+        /// After the name of a field. Quotes nothing of the text.
+        package var description: String {
+            switch self {
+            case .length(let bytes, let longest): "has \(bytes) bytes, expected 1 to \(longest)"
+            case .blank: "is blank, expected visible text"
+            case .character(let scalar):
+                "contains U+\(DisplayText.hexadecimal(scalar)), expected no control, format, private-use or unassigned characters"
+            }
+        }
+    }
+
+    package let rawValue: String
+
+    /// - Parameter longest: in bytes of UTF-8.
+    package init(_ text: String, longest: Int) throws(Fault) {
+        let bytes = text.utf8.count
+        guard (1...longest).contains(bytes) else { throw .length(bytes, longest: longest) }
+        if let scalar = Self.firstRefused(in: text) { throw .character(scalar) }
+        guard text.unicodeScalars.contains(where: Self.isVisible) else { throw .blank }
+        rawValue = text
+    }
+
+    /// - Returns: the first character that no text may contain; nil where there is none. A blank text has none.
+    package static func firstRefused(in text: String) -> Unicode.Scalar? {
+        let scalars = text.unicodeScalars
+        return scalars.indices.first { !accepts(scalars, at: $0) }.map { scalars[$0] }
+    }
+
+    static func accepts(_ scalars: String.UnicodeScalarView, at index: String.UnicodeScalarView.Index) -> Bool {
+        let scalar = scalars[index]
+        guard !scalar.isASCII else { return (0x20..<0x7F).contains(scalar.value) }
+        if isJoiner(scalar) {
+            let next = scalars.index(after: index)
+            guard index > scalars.startIndex, next < scalars.endIndex else { return false }
+            return joins(scalars[scalars.index(before: index)]) && joins(scalars[next])
+        }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: return false
+        default: return scalar.properties.isVariationSelector || !scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+
+    private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
+
+    private static func joins(_ neighbour: Unicode.Scalar) -> Bool {
+        !neighbour.isASCII && !neighbour.properties.isWhitespace && !isJoiner(neighbour)
+    }
+
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        // U+2800 is a braille pattern without dots.
+        !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
+    }
+
+    private static func hexadecimal(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}
+
+extension String {
+    /// The text with `?` for every character that ``DisplayText`` refuses, so that stored text can't steer a terminal.
+    package func printable(keepingLines: Bool) -> String {
+        let scalars = unicodeScalars
+        guard scalars.indices.contains(where: { !DisplayText.accepts(scalars, at: $0) }) else { return self }
+        var result = String.UnicodeScalarView()
+        for index in scalars.indices {
+            let isKept = DisplayText.accepts(scalars, at: index) || keepingLines && scalars[index] == "\n"
+            result.append(isKept ? scalars[index] : "?")
+        }
+        return String(result)
+    }
+}
