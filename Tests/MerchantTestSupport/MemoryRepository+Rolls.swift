@@ -120,7 +120,10 @@ extension MemoryTransaction {
 
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) { state.uses[hash] = use }
 
-    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) { state.uses[hash, default: KeyUse()].add(use) }
+    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) {
+        state.uses[hash, default: KeyUse()].add(use)
+        if let keyPair = keyPair(hash) { state.uses[hash]?.confirmPromotion(of: keyPair, by: use.proven) }
+    }
 
     func setNextWatch(of hash: PublicKeyHash, at moment: Timestamp?) { state.watches[hash] = .some(moment) }
 

@@ -194,7 +194,10 @@ final class MemoryTransaction: MerchantTransaction {
     }
 
     func update(_ keyPair: KeyPair) {
-        if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state { state.watches[keyPair.publicKeyHash] = nil }
+        if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state {
+            state.watches[keyPair.publicKeyHash] = nil
+            state.uses[keyPair.publicKeyHash]?.promotionConfirmedAt = nil
+        }
         change(keyPair.publicKeyHash) { $0.keyPair = keyPair }
     }
 

@@ -104,7 +104,8 @@ extension StoreReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse? {
         try first(
             """
-            SELECT asked_count, asked_first, asked_last, proven_count, proven_first, proven_last, alarmed_at
+            SELECT asked_count, asked_first, asked_last, proven_count, proven_first, proven_last,
+                promotion_confirmed_at, alarmed_at
             FROM key_pairs JOIN key_uses ON key_uses.key_pair_id = key_pairs.id WHERE public_key_hash = ?
             """, [hash.data]
         ) { row in
@@ -114,7 +115,9 @@ extension StoreReading {
                     count: try row.integer("\(name)_count"), first: first, last: try row.timestamp("\(name)_last"))
             }
             return KeyUse(
-                askedFor: try use("asked"), proven: try use("proven"), alarmedAt: try row.timestampIfAny("alarmed_at"))
+                askedFor: try use("asked"), proven: try use("proven"),
+                promotionConfirmedAt: try row.timestampIfAny("promotion_confirmed_at"),
+                alarmedAt: try row.timestampIfAny("alarmed_at"))
         }
     }
 
