@@ -12,7 +12,7 @@ extension MerchantOperations {
         if let receivedAt { return verifier.verify(token, receivedAt: receivedAt) }
         let now = clock.now
         let verification = verifier.verify(token, receivedAt: now)
-        tokenTimes.record(token.transactionId, verification, receivedAt: now)
+        observeTime(of: token, verification, receivedAt: now)
         return verification
     }
 
@@ -30,7 +30,7 @@ extension MerchantOperations {
     package func open(
         _ token: ApplePayToken, with key: TokenKey, on terms: TokenTerms, for request: Request
     ) async throws -> OpenedToken {
-        let receipt = try await verified(token, terms, for: request)
+        let receipt = try await verified(token, key, terms, for: request)
         try terms.expectations.requireMerchant(key.merchantIdentifier)
         guard token.algorithm == key.algorithm else {
             throw MerchantError(
@@ -43,6 +43,9 @@ extension MerchantOperations {
         if let receivedAt = receipt.receivedAt { uses.recordProven(key.publicKeyHash, at: receivedAt) }
         let data: PaymentData
         do { data = try plaintext.paymentData() } catch { throw MerchantError(.tokenMalformed, error.detail) }
+        if let verification = receipt.verification, let receivedAt = receipt.receivedAt, !receipt.isRepeat {
+            tokenTimes.record(verification, data, key.merchantIdentifier, receivedAt: receivedAt)
+        }
         var checks = try terms.expectations.judge(token, data)
         try await recordAccountable(token, key, terms, for: request)
         checks.append(try await claim(token, terms, for: request))
@@ -62,7 +65,7 @@ extension MerchantOperations {
         if verification?.isVerified ?? true { uses.recordAsked(token.publicKeyHash, at: now) }
     }
 
-    private func plaintext(of token: ApplePayToken, with hash: PublicKeyHash) throws -> DecryptedPaymentData {
+    func plaintext(of token: ApplePayToken, with hash: PublicKeyHash) throws -> DecryptedPaymentData {
         let material: SymmetricKeyMaterial =
             switch token.keyMaterial {
             case .ephemeralPublicKey(let key): .ephemeralPublicKey(key.derRepresentation)
@@ -83,10 +86,12 @@ extension MerchantOperations {
         var verification: TokenVerification?
         /// When the daemon received the token first; nil unless it is verified for the present.
         var receivedAt: Timestamp?
+        /// Whether an earlier attempt of the same request won the token's claim.
+        var isRepeat = false
     }
 
     private func verified(
-        _ token: ApplePayToken, _ terms: TokenTerms, for request: Request
+        _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request
     ) async throws -> Receipt {
         var receipt = Receipt()
         let verification: TokenVerification
@@ -95,13 +100,15 @@ extension MerchantOperations {
         case .at(let moment): verification = verifier.verify(token, receivedAt: moment)
         case .now(let claims):
             let now = clock.now
-            let atPresent = verify(token)
+            let atPresent = verifier.verify(token, receivedAt: now)
             if claims, let earlier = try await earlierAttempt(token, atPresent, for: request) {
                 receipt.receivedAt = earlier.at
+                receipt.isRepeat = true
                 verification = verifier.verify(token, receivedAt: earlier.at)
             } else {
                 receipt.receivedAt = now
                 verification = atPresent
+                if verification.failsInTimeAlone { observeTime(of: token, verification, with: key, receivedAt: now) }
             }
         }
         guard verification.isVerified else {

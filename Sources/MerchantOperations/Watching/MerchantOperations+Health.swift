@@ -29,6 +29,6 @@ extension TokenTimeWatch.Anomaly {
         let seconds = medianOffset.components.seconds
         let side = seconds < 0 ? "ahead of" : "behind"
         return
-            "\(refused) of the last \(genuine) genuine tokens were refused for their signing time, by the median \(abs(seconds)) seconds: the machine's clock seems to be \(side) Apple's, set it right"
+            "genuine tokens of \(refusing) of the last \(merchants) merchants are refused for their signing time, by the median \(abs(seconds)) seconds: the machine's clock seems to be \(side) Apple's; correct it, and check that it is synchronized (chronyc tracking or timedatectl)"
     }
 }
