@@ -2,7 +2,7 @@ import MerchantCore
 import Vocabulary
 
 extension MerchantOperations {
-    /// What is wrong with the daemon itself at this moment, worst first. Quick, and waits for nothing.
+    /// What is wrong with the daemon itself now, each problem on its own. Quick, and waits for nothing.
     package func healthFindings() -> [StatusFinding] {
         var findings = conditions() + damage.findings
         func critical(_ code: StatusFinding.Code, _ detail: String) {

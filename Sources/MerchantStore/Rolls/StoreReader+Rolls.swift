@@ -164,33 +164,6 @@ extension StoreReading {
             """, [hash.data, ends.millisecondsSince1970, days], { _ in true }) ?? false
     }
 
-    func countEnding(from begin: Timestamp, to end: Timestamp) throws -> Int {
-        try first(
-            """
-            SELECT count(*) AS ending FROM key_pairs INDEXED BY key_pairs_ending
-            WHERE state IN ('standby', 'current', 'retiring') AND ends_at >= ? AND ends_at < ?
-            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
-        ) { try $0.integer("ending") } ?? 0
-    }
-
-    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
-        try every(
-            """
-            SELECT identifier, active_key_pairs, target_active_key_pairs, current_ends_at
-            FROM merchants INDEXED BY merchants_below_target_ending
-            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
-                AND current_ends_at <= ?
-            ORDER BY current_ends_at LIMIT ?
-            """, [moment.millisecondsSince1970, max(0, limit)]
-        ) { row in
-            MerchantBelowTarget(
-                merchantIdentifier: try row.merchantIdentifier("identifier"),
-                activeKeyPairs: try row.integer("active_key_pairs"),
-                targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
-                currentEnds: try row.timestampIfAny("current_ends_at"))
-        }
-    }
-
     func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair] {
         try every(
             """
