@@ -55,6 +55,9 @@ import Vocabulary
         real.clock.advance(by: Self.day * 11)
         #expect(try real.state(other) == .standby)
         #expect(await revoke(current) == .lastActiveKey)
+        let third = try await key(.ecV1, days: 5)
+        real.clock.advance(by: Self.day * 6)
+        #expect(await revoke(third) == nil, "nothing is lost with it")
         try await certify(other, days: 700)
         #expect(await revoke(current) == nil)
     }

@@ -9,8 +9,8 @@ package enum RevocationRules {
 
     /// What the merchant has left besides the key pair that is to be revoked.
     package struct Remaining: Hashable, Sendable {
-        /// Other active key pairs that can take its place: same purpose, same algorithm, a certificate that is valid now.
-        /// Apple encrypts to one algorithm only, and never to a certificate that has ended.
+        /// Other active key pairs that can take its place: same purpose, same algorithm, and a certificate that is valid now
+        /// unless its own has ended too. Apple encrypts to no certificate that has ended.
         package let replacements: Int
         /// All other active key pairs with the same purpose, which is what the merchant's target counts.
         package let active: Int

@@ -94,9 +94,13 @@ extension MerchantOperations {
         let merchant = try transaction.merchant(keyPair.merchantIdentifier)
         let remaining = try transaction.keyPairs(of: keyPair.merchantIdentifier)
             .filter { $0.purpose == keyPair.purpose && $0.state.isActive && $0.publicKeyHash != hash }
+        func isValid(_ hash: PublicKeyHash) throws -> Bool {
+            try transaction.certificates(of: hash).contains { $0.isValid(at: now) }
+        }
+        // Apple encrypts no new tokens to a certificate that has ended: nothing is lost where both have.
+        let hasEnded = try !isValid(hash)
         let replacements = try remaining.filter { other in
-            try other.algorithm == keyPair.algorithm
-                && transaction.certificates(of: other.publicKeyHash).contains { $0.isValid(at: now) }
+            try other.algorithm == keyPair.algorithm && (hasEnded || isValid(other.publicKeyHash))
         }
         plan.warnings = try RevocationRules.check(
             keyPair, remaining: .init(replacements: replacements.count, active: remaining.count),
