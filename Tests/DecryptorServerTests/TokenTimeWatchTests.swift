@@ -58,6 +58,18 @@ import Vocabulary
         #expect(watch.anomaly(at: Self.now)?.refusing ?? 0 >= 3)
     }
 
+    @Test func `where everybody pays with the same test cards, merchants alone have votes`() {
+        let watch = TokenTimeWatch(tellsAccountsApart: false)
+        let account = watch.account(SensitiveText("4111111111111111"))
+        for number in 0..<5 {
+            #expect(watch.anomaly(at: Self.now) == nil)
+            watch.record(
+                account, at: Self.merchant(number), signedAt: Self.now.adding(.seconds(-3600)), receivedAt: Self.now,
+                isRefused: true)
+        }
+        #expect(watch.anomaly(at: Self.now)?.merchants == 5)
+    }
+
     @Test func `a merchant's newest token is its vote`() {
         for number in 0..<5 { see(merchant: number, account: number, 3600) }
         #expect(watch.anomaly(at: Self.now) != nil)
