@@ -1,7 +1,9 @@
 package import Vocabulary
 
 /// What can be asked of the store. One value sees one moment of the database.
-package protocol MerchantReading: RegistrationReading, EventReading, RollReading {
+package protocol MerchantReading: RegistrationReading, EventReading, RollReading,
+    StatusReading
+{
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant?
     /// Merchants that were not removed, by identifier, those after `cursor`.
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant]
@@ -141,31 +143,4 @@ package struct StoreCounts: Hashable, Sendable {
     package var registrationCallsOpen = 0
 
     package init() {}
-}
-
-package struct MerchantBelowTarget: Hashable, Sendable {
-    package let merchantIdentifier: MerchantIdentifier
-    package let activeKeyPairs: Int
-    package let targetActiveKeyPairs: Int
-    /// The end of the current key pair's certificate, if there is one.
-    package let currentEnds: Timestamp?
-
-    package init(
-        merchantIdentifier: MerchantIdentifier, activeKeyPairs: Int, targetActiveKeyPairs: Int, currentEnds: Timestamp?
-    ) {
-        self.merchantIdentifier = merchantIdentifier
-        self.activeKeyPairs = activeKeyPairs
-        self.targetActiveKeyPairs = targetActiveKeyPairs
-        self.currentEnds = currentEnds
-    }
-}
-
-package struct EndingKeyPair: Hashable, Sendable {
-    package let keyPair: KeyPair
-    package let notAfter: Timestamp
-
-    package init(keyPair: KeyPair, notAfter: Timestamp) {
-        self.keyPair = keyPair
-        self.notAfter = notAfter
-    }
 }

@@ -19,7 +19,7 @@ package struct MerchantOperations: Sendable {
     package let refusals: RefusalLog
     /// Holds the memory of certificate chains that were verified, so there is one for all decryptors.
     package let verifier: SignatureVerifier
-    let tokenTimes = TokenTimeWatch()
+    let tokenTimes: TokenTimeWatch
     /// Which keys and certificates were found damaged.
     package let damage = DamageLog()
     /// nil where no backups are made.
@@ -56,6 +56,7 @@ package struct MerchantOperations: Sendable {
         self.clock = clock
         refusals = RefusalLog(clock: clock)
         self.environment = environment
+        tokenTimes = TokenTimeWatch(tellsAccountsApart: environment == .production)
         self.backups = backups
         self.masterKey = masterKey
         self.conditions = conditions

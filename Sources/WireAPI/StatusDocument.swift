@@ -1,21 +1,43 @@
 /// `GET /v1/status`.
 package struct StatusDocument: Codable, Hashable, Sendable {
+    /// Something that an operator should know or act on; there is at most one of each code.
     package struct Finding: Codable, Hashable, Sendable {
-        /// `notice`, `warning` or `critical`.
+        /// A merchant, a key pair or another subject of the finding.
+        package struct Item: Codable, Hashable, Sendable {
+            package let severity: String
+            package let detail: String
+            package let merchantIdentifier: String?
+            package let publicKeyHash: String?
+
+            package init(severity: String, detail: String, merchantIdentifier: String?, publicKeyHash: String?) {
+                self.severity = severity
+                self.detail = detail
+                self.merchantIdentifier = merchantIdentifier
+                self.publicKeyHash = publicKeyHash
+            }
+        }
+
+        /// `notice`, `warning` or `critical`: that of the most urgent subject.
         package let severity: String
         package let code: String
         package let detail: String
-        package let merchantIdentifier: String?
-        package let publicKeyHash: String?
+        /// How many merchants, key pairs or other subjects it has.
+        package let count: Int
+        /// The same by severity; every severity is present.
+        package let countBySeverity: [String: Int]
+        /// At most 5, most urgent first; absent where `detail` says all.
+        package let mostUrgent: [Item]?
 
         package init(
-            severity: String, code: String, detail: String, merchantIdentifier: String?, publicKeyHash: String?
+            severity: String, code: String, detail: String, count: Int, countBySeverity: [String: Int],
+            mostUrgent: [Item]?
         ) {
             self.severity = severity
             self.code = code
             self.detail = detail
-            self.merchantIdentifier = merchantIdentifier
-            self.publicKeyHash = publicKeyHash
+            self.count = count
+            self.countBySeverity = countBySeverity
+            self.mostUrgent = mostUrgent
         }
     }
 
@@ -99,7 +121,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let awaitingDestruction: Int
     /// Soonest first, at most 10.
     package let destructions: [Destruction]
-    /// Worst first, at most 100.
+    /// Most urgent first, at most one of each code.
     package let findings: [Finding]
     /// By name.
     package let webhooks: [Webhook]

@@ -61,7 +61,18 @@ struct StatusCheckTests {
     func worst(severities: [String], status: Int32, word: String) {
         let check = StatusCheck(Samples.status(severities))
         #expect(check.status == status)
-        #expect(
-            check.line.hasPrefix("merchantkeyd \(word): 3 merchants, 6 active key pairs, \(severities.count) findings"))
+        #expect(check.line.hasPrefix("merchantkeyd \(word): 3 merchants, 2 below target, 6 active key pairs"))
+    }
+
+    @Test("The line has the subjects of the most urgent findings, and notices only where there is nothing else")
+    func subjects() {
+        func words(_ severities: [String]) -> String {
+            String(StatusCheck(Samples.status(severities)).line.split(separator: "key pairs", maxSplits: 1).last ?? "")
+        }
+        #expect(words(["notice", "notice"]) == ": 7 subjects of notice")
+        #expect(words(["critical", "warning", "notice"]) == ": 7 subjects of critical; 7 subjects of warning")
+        let many = words(["critical", "critical", "warning", "warning", "notice"])
+        #expect(many.hasSuffix("7 subjects of warning; more in 'merchantkeyctl status'"))
+        #expect(many.count(where: { $0 == "7" }) == 3)
     }
 }

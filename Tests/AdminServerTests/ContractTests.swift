@@ -108,8 +108,9 @@ import Yams
         let merchant = MerchantDocument(
             merchantIdentifier: "", merchantIdentifierHash: "", name: "", targetActiveKeyPairs: 2, activeKeyPairs: 0,
             createdAt: "", newestKeyBackedUp: true, pendingKeyPairs: [key])
+        let item = StatusDocument.Finding.Item(severity: "", detail: "", merchantIdentifier: "", publicKeyHash: "")
         let finding = StatusDocument.Finding(
-            severity: "", code: "", detail: "", merchantIdentifier: "", publicKeyHash: "")
+            severity: "", code: "", detail: "", count: 1, countBySeverity: [:], mostUrgent: [item])
         let webhook = StatusDocument.Webhook(
             name: "", undelivered: 0, parked: 0, oldestUndelivered: "", lastDelivered: "", lastFailed: "",
             lastFailure: "")
@@ -170,7 +171,8 @@ import Yams
             ("MerchantDocument", merchant), ("KeyDocument", key), ("CertificateDocument", certificate),
             ("MerchantPage", Page(items: [merchant], nextCursor: "")), ("KeyPage", Page(items: [key], nextCursor: "")),
             ("KeyMoveDocument", KeyMoveDocument(dryRun: true, moves: [move], warnings: [], key: key)),
-            ("KeyMove", move), ("Finding", finding), ("Caller", caller), ("CheckDocument", check),
+            ("KeyMove", move), ("Finding", finding), ("FindingItem", item), ("Caller", caller),
+            ("CheckDocument", check),
             (
                 "StatusDocument",
                 StatusDocument(

@@ -21,10 +21,18 @@ extension FakeTransaction {
     func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool {
         throw FakeStore.NotNeeded()
     }
-    func countEnding(from begin: Timestamp, to end: Timestamp) throws -> Int { throw FakeStore.NotNeeded() }
+    func countEnding(_ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int {
+        throw FakeStore.NotNeeded()
+    }
+    func keyPairsEnding(
+        _ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) throws -> [EndingKeyPair] { throw FakeStore.NotNeeded() }
+    func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) throws -> Int { throw FakeStore.NotNeeded() }
     func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
         throw FakeStore.NotNeeded()
     }
+    func countWithoutActiveKeyPair() throws -> Int { throw FakeStore.NotNeeded() }
+    func merchantsWithoutActiveKeyPair(limit: Int) throws -> [MerchantBelowTarget] { throw FakeStore.NotNeeded() }
     func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
     func countAwaitingDestruction() throws -> Int { throw FakeStore.NotNeeded() }
     func insertRoll(

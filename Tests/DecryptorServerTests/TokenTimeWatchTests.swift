@@ -6,76 +6,156 @@ import PaymentToken
 import Testing
 import Vocabulary
 
-@Suite("A clock that is plainly wrong")
-struct TokenTimeWatchTests {
+@Suite struct TokenTimeWatchTests {
     static let now = Timestamp(millisecondsSince1970: 1_790_000_000_000)
     let watch = TokenTimeWatch()
 
-    func id(_ number: Int) throws -> TransactionId {
-        let digits = String(number, radix: 16)
-        return try #require(TransactionId(hex: String(repeating: "0", count: 64 - digits.count) + digits))
-    }
+    static func merchant(_ number: Int) -> MerchantIdentifier { Stage.identifier("merchant.com.example.m\(number)") }
 
     /// - Parameter seconds: signing time minus time of receipt.
-    func see(_ number: Int, _ seconds: Int, at moment: Timestamp = now) throws {
+    func see(merchant: Int, account: Int, _ seconds: Int, after milliseconds: Int = 0) {
+        let receivedAt = Self.now.adding(.milliseconds(milliseconds))
         watch.record(
-            try id(number), signedAt: moment.adding(.seconds(seconds)), receivedAt: moment,
-            isRefused: abs(seconds) > 300)
+            watch.account(SensitiveText("48174991302\(10_000 + account)")), at: Self.merchant(merchant),
+            signedAt: receivedAt.adding(.seconds(seconds)), receivedAt: receivedAt, isRefused: abs(seconds) > 300)
     }
 
-    @Test("it takes twenty genuine tokens and a majority refused for time, and the median offset is told")
-    func majority() throws {
-        for number in 0..<19 { try see(number, -3600 - number) }
+    @Test func `most of at least five merchants must be refused, and the median offset is reported`()
+        throws
+    {
+        for number in 0..<4 { see(merchant: number, account: number, -3600 - number) }
         #expect(watch.anomaly(at: Self.now) == nil)
-        try see(19, -3600 - 19)
+        see(merchant: 4, account: 4, -3604)
         let anomaly = try #require(watch.anomaly(at: Self.now))
-        #expect(anomaly.refused == 20 && anomaly.genuine == 20)
-        #expect(anomaly.medianOffset == .seconds(-3609))
-        for number in 100..<120 { try see(number, 1) }
+        #expect(anomaly.refusing == 5 && anomaly.merchants == 5)
+        #expect(anomaly.medianOffset == .seconds(-3602))
+        for number in 10..<15 { see(merchant: number, account: number, 1) }
         #expect(watch.anomaly(at: Self.now) == nil, "half is no majority")
-        try see(200, -7200)
-        #expect(watch.anomaly(at: Self.now)?.refused == 21)
+        see(merchant: 20, account: 20, -7200)
+        #expect(watch.anomaly(at: Self.now)?.refusing == 6)
     }
 
-    @Test("one old token sent again and again counts once")
-    func repeated() throws {
-        for _ in 0..<1000 { try see(1, -3600) }
-        for number in 10..<29 { try see(number, 0) }
+    @Test func `one customer's old tokens raise nothing, at one merchant or at many`() {
+        for number in 0..<12 { see(merchant: number % 3, account: 100 + number, 0) }
+        for token in 0..<24 { see(merchant: 0, account: 1, -3600 - token, after: 1) }
+        #expect(watch.anomaly(at: Self.now) == nil)
+        for number in 0..<30 { see(merchant: 40 + number, account: 1, -3600, after: 2) }
         #expect(watch.anomaly(at: Self.now) == nil)
     }
 
-    @Test("tokens are forgotten after ten minutes, and after 256 others")
-    func bounded() throws {
-        for number in 0..<40 { try see(number, 3600) }
-        #expect(watch.anomaly(at: Self.now.adding(.seconds(600)))?.genuine == 40)
-        #expect(watch.anomaly(at: Self.now.adding(.seconds(601))) == nil)
-        for number in 1000..<1256 { try see(number, 3600) }
-        #expect(watch.anomaly(at: Self.now)?.genuine == 256)
-        for number in 2000..<2256 { try see(number, 0) }
+    @Test func `one merchant's refused tokens of many customers raise nothing`() {
+        for number in 0..<200 { see(merchant: 0, account: number, -3600) }
+        for number in 1..<4 { see(merchant: number, account: 1000 + number, -3600) }
         #expect(watch.anomaly(at: Self.now) == nil)
     }
 
-    @Test("genuine tokens only: a forged one says nothing about the clock; the finding names the side and the seconds")
-    func throughTheUseCase() async throws {
-        let stage = Stage()
-        let key = P256.KeyAgreement.PrivateKey()
-        for number in UInt8(0)..<25 {
-            let genuine = number < 19
-            let token = try MintedToken(
-                to: key.publicKey, payment: number,
-                signedAt: genuine ? stage.clock.now.adding(.seconds(-600)) : nil)
-            _ = stage.operations.verify(try ApplePayToken(parsing: Array(token.paymentData.utf8)))
+    @Test func `neither one merchant nor one customer hides that the clock is wrong`() {
+        for number in 0..<5 { see(merchant: number, account: number, 3600) }
+        for number in 0..<300 { see(merchant: 0, account: 1000 + number, 0, after: 1 + number) }
+        #expect(watch.anomaly(at: Self.now)?.refusing == 4)
+        // A clock that is behind accepts tokens that a customer kept.
+        for number in 0..<5 { see(merchant: number, account: 7777, 0, after: 1000 + number) }
+        #expect(watch.anomaly(at: Self.now)?.refusing ?? 0 >= 3)
+    }
+
+    @Test func `where everybody pays with the same test cards, merchants alone have votes`() {
+        let watch = TokenTimeWatch(tellsAccountsApart: false)
+        let account = watch.account(SensitiveText("4111111111111111"))
+        for number in 0..<5 {
+            #expect(watch.anomaly(at: Self.now) == nil)
+            watch.record(
+                account, at: Self.merchant(number), signedAt: Self.now.adding(.seconds(-3600)), receivedAt: Self.now,
+                isRefused: true)
         }
-        #expect(stage.operations.healthFindings().isEmpty)
-        let last = try MintedToken(
-            to: key.publicKey, payment: 99, signedAt: stage.clock.now.adding(.seconds(-600)))
-        let parsed = try ApplePayToken(parsing: Array(last.paymentData.utf8))
-        _ = stage.operations.verify(parsed, receivedAt: stage.clock.now.adding(.seconds(10_000)))
-        #expect(stage.operations.healthFindings().isEmpty, "a time of the caller's own says nothing about the clock")
-        _ = stage.operations.verify(parsed)
-        let finding = try #require(stage.operations.healthFindings().first)
-        #expect(finding.code == .clockWrong && finding.severity == .critical)
-        #expect(finding.detail.contains("20 of the last 20") && finding.detail.contains("600 seconds"))
-        #expect(finding.detail.contains("ahead of Apple's"))
+        #expect(watch.anomaly(at: Self.now)?.merchants == 5)
+    }
+
+    @Test func `a merchant's newest token is its vote`() {
+        for number in 0..<5 { see(merchant: number, account: number, 3600) }
+        #expect(watch.anomaly(at: Self.now) != nil)
+        for number in 0..<5 { see(merchant: number, account: number, 0, after: 1) }
+        #expect(watch.anomaly(at: Self.now) == nil)
+    }
+
+    @Test func `tokens are forgotten after ten minutes, and merchants after 256 others`() {
+        for number in 0..<5 { see(merchant: number, account: number, 3600) }
+        #expect(watch.anomaly(at: Self.now.adding(.seconds(600)))?.merchants == 5)
+        #expect(watch.anomaly(at: Self.now.adding(.seconds(601))) == nil)
+        #expect(watch.hasRefusals(at: Self.now.adding(.seconds(600))))
+        #expect(!watch.hasRefusals(at: Self.now.adding(.seconds(601))))
+        for number in 1000..<1300 { see(merchant: number, account: number, 3600, after: number) }
+        #expect(watch.anomaly(at: Self.now)?.merchants == 256)
+    }
+}
+
+/// What reaches the watch through both routes.
+@Suite struct TokenTimeReportTests {
+    let stage = Stage()
+
+    /// A key of its own for each merchant.
+    func addMerchants(_ count: Int) -> [(MerchantIdentifier, P256.KeyAgreement.PrivateKey)] {
+        (0..<count).map { number in
+            let (merchant, key) = (TokenTimeWatchTests.merchant(number), P256.KeyAgreement.PrivateKey())
+            stage.addKey(of: merchant, key: key)
+            return (merchant, key)
+        }
+    }
+
+    func token(
+        _ merchant: (MerchantIdentifier, P256.KeyAgreement.PrivateKey), account: Int, seconds: Int = -600,
+        payment: UInt8 = 1
+    ) throws -> MintedToken {
+        try MintedToken(
+            to: merchant.1.publicKey, of: merchant.0,
+            plaintext: MintedToken.plaintext.replacing("4817499130210000", with: "48174991302\(10_000 + account)"),
+            payment: payment, signedAt: stage.clock.now.adding(.seconds(seconds)))
+    }
+
+    func verify(_ token: MintedToken, receivedAt: Timestamp? = nil) throws {
+        let parsed = try ApplePayToken(parsing: Array(token.paymentData.utf8))
+        _ = stage.operations.verify(parsed, receivedAt: receivedAt)
+    }
+
+    var finding: StatusFinding? { stage.operations.healthFindings().first { $0.code == .clockWrong } }
+
+    @Test func `tokens of five merchants raise it through either route, at the daemon's own time only`() async throws {
+        let merchants = addMerchants(5)
+        for number in 0..<4 { try verify(token(merchants[number], account: number)) }
+        #expect(finding == nil)
+        let last = try token(merchants[4], account: 4)
+        try verify(last, receivedAt: stage.clock.now.adding(.seconds(10_000)))
+        #expect(finding == nil, "a time that the caller gave says nothing about the clock")
+        let reply = try await decrypt(last)
+        #expect(reply.status == 422 && reply.text.contains("tokenNotVerified"))
+        let found = try #require(finding)
+        #expect(found.severity == .critical)
+        #expect(found.detail.contains("5 of the last 5 merchants") && found.detail.contains("600 seconds"))
+        #expect(found.detail.contains("ahead of Apple's"))
+        // Three merchants' fresh tokens, one route or the other, outvote the rest.
+        for number in 0..<2 { try verify(token(merchants[number], account: number, seconds: 0)) }
+        #expect(finding != nil)
+        #expect(try await decrypt(token(merchants[2], account: 2, seconds: 0)).status == 200)
+        #expect(finding == nil)
+    }
+
+    func decrypt(_ token: MintedToken) async throws -> SocketClient.Reply {
+        let request = token.request(expected: #"{"merchantIdentifier":"any"}"#, "")
+        var reply: SocketClient.Reply?
+        try await stage.serve { _ in reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", request) }
+        return try #require(reply)
+    }
+
+    @Test func `a token counts for the merchant whose key decrypts it, not for a hash that was written into it`() throws
+    {
+        let merchants = addMerchants(8)
+        for number in 0..<8 {
+            // Each names another merchant's key, which Apple's signature does not cover.
+            var forged = try token(merchants[0], account: number, payment: UInt8(number))
+            let own = PublicKeyHash(of: merchants[0].1.publicKey.derRepresentation).base64
+            let other = PublicKeyHash(of: merchants[number].1.publicKey.derRepresentation).base64
+            forged.paymentData = forged.paymentData.replacing(own, with: other)
+            try verify(forged)
+        }
+        #expect(finding == nil)
     }
 }

@@ -22,6 +22,12 @@ import Vocabulary
         ObservedUse(count: 2, first: now.adding(day * -(first ?? daysAgo)), last: now.adding(day * -daysAgo))
     }
 
+    /// A successful decryption since the promotion.
+    static func confirmed(daysAgo: Int, first: Int? = nil) -> KeyUse {
+        let proven = seen(daysAgo: daysAgo, first: first)
+        return KeyUse(proven: proven, promotionConfirmedAt: proven.first)
+    }
+
     static let roll = Roll(
         number: 7, merchantIdentifier: merchant, algorithm: .ecV1, from: old, to: new,
         startedAt: now.adding(day * -30))
@@ -47,7 +53,7 @@ import Vocabulary
     }
 
     @Test func `each step says who has to act`() {
-        let proven = KeyUse(proven: Self.seen(daysAgo: 9))
+        let proven = Self.confirmed(daysAgo: 9)
         #expect(Self.standing(to: Self.keyPair(Self.new, .pending)).waitingFor == .merchant)
         let stored = Self.standing(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .standby))
         #expect(stored.state == .certificateStored && stored.waitingFor == .admin)
@@ -72,7 +78,7 @@ import Vocabulary
 
     @Test func `a roll of an exported key never becomes quiet by itself`() {
         let standing = Self.standing(
-            from: Self.keyPair(Self.old, .retiring, exported: true), toUse: KeyUse(proven: Self.seen(daysAgo: 15)))
+            from: Self.keyPair(Self.old, .retiring, exported: true), toUse: Self.confirmed(daysAgo: 15))
         #expect(standing.state == .promoted && standing.waitingFor == .admin && standing.quietAt == nil)
         #expect(standing.next?.contains("exported") == true)
     }
@@ -82,18 +88,46 @@ import Vocabulary
         for (asked, state) in [(0, RollState.promoted), (6, .promoted), (7, .quiet), (8, .quiet)] {
             let standing = Self.standing(
                 fromUse: KeyUse(askedFor: Self.seen(daysAgo: asked, first: 40)),
-                toUse: KeyUse(proven: Self.seen(daysAgo: 1, first: 10)))
+                toUse: Self.confirmed(daysAgo: 1, first: 10))
             #expect(standing.state == state, "asked for \(asked) days ago")
         }
         // A proven use restarts the wait as a request does.
         let proven = Self.standing(
             fromUse: KeyUse(askedFor: Self.seen(daysAgo: 30), proven: Self.seen(daysAgo: 2)),
-            toUse: KeyUse(proven: Self.seen(daysAgo: 1, first: 10)))
+            toUse: Self.confirmed(daysAgo: 1, first: 10))
         #expect(proven.state == .promoted)
         // Restored an hour ago, whatever was seen of it before.
         let restored = Self.standing(
-            from: Self.keyPair(Self.old, .retiring, daysAgo: 0), toUse: KeyUse(proven: Self.seen(daysAgo: 9)))
+            from: Self.keyPair(Self.old, .retiring, daysAgo: 0), toUse: Self.confirmed(daysAgo: 9))
         #expect(restored.state == .promoted)
+    }
+
+    @Test
+    func `a decryption before the promotion does not make a roll quiet, and the wait counts from the first after`() {
+        let standing = Self.standing(toUse: KeyUse(proven: Self.seen(daysAgo: 21, first: 60)))
+        #expect(standing.state == .promoted && standing.waitingFor == .apple && standing.quietAt == nil)
+        let confirmed = KeyUse(
+            proven: Self.seen(daysAgo: 1, first: 60), promotionConfirmedAt: Self.now.adding(Self.day * -3))
+        let quiet = Self.standing(toUse: confirmed)
+        #expect(quiet.state == .quiet && quiet.quietAt == Self.now.adding(Self.day * -3))
+    }
+
+    @Test func `only a decryption since its promotion confirms a current key`() {
+        let current = Self.keyPair(Self.new, .current, daysAgo: 20)
+        func confirmation(_ keyPair: KeyPair, first: Int, last: Int) -> Timestamp? {
+            var use = KeyUse()
+            use.confirmPromotion(of: keyPair, by: Self.seen(daysAgo: last, first: first))
+            return use.promotionConfirmedAt
+        }
+        #expect(confirmation(current, first: 30, last: 21) == nil)
+        #expect(confirmation(current, first: 30, last: 19) == Self.now.adding(Self.day * -19))
+        #expect(confirmation(current, first: 19, last: 2) == Self.now.adding(Self.day * -19))
+        for state in KeyState.allCases where state != .current {
+            #expect(confirmation(Self.keyPair(Self.new, state), first: 19, last: 2) == nil)
+        }
+        var use = Self.confirmed(daysAgo: 9)
+        use.confirmPromotion(of: current, by: Self.seen(daysAgo: 1))
+        #expect(use.promotionConfirmedAt == Self.now.adding(Self.day * -9), "the first one stays")
     }
 
     @Test func `the same merchant is renewed at the same moment, within the spread, and merchants differ`() throws {

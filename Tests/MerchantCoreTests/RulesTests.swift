@@ -3,18 +3,27 @@ import Testing
 import Vocabulary
 
 @Suite struct RevocationRulesTests {
-    @Test func `the last active key stays, unless it is compromised`() throws {
-        let error = #expect(throws: MerchantError.self) {
-            try RevocationRules.judge(wasActive: true, remaining: 0, target: 2, reason: "rolled")
-        }
-        #expect(error?.code == .lastActiveKey)
-        #expect(try !RevocationRules.judge(wasActive: true, remaining: 0, target: 2, reason: "compromised").isEmpty)
+    func check(_ state: KeyState, replacements: Int, active: Int, reason: String) throws -> Int {
+        let keyPair = RollLifecycleTests.keyPair(PublicKeyHash(of: [1]), state)
+        return try RevocationRules.check(
+            keyPair, remaining: .init(replacements: replacements, active: active), target: 2, reason: reason
+        ).count
     }
 
-    @Test func `falling below the target is said`() throws {
-        #expect(try RevocationRules.judge(wasActive: true, remaining: 1, target: 2, reason: "r").count == 1)
-        #expect(try RevocationRules.judge(wasActive: true, remaining: 2, target: 2, reason: "r").isEmpty)
-        #expect(try RevocationRules.judge(wasActive: false, remaining: 0, target: 2, reason: "r").isEmpty)
+    @Test func `a key that nothing can replace stays, unless it is compromised`() throws {
+        for active in 0...3 {
+            let error = #expect(throws: MerchantError.self) {
+                try check(.retiring, replacements: 0, active: active, reason: "rolled")
+            }
+            #expect(error?.code == .lastActiveKey)
+            #expect(try check(.current, replacements: 0, active: active, reason: "compromised") > 0)
+        }
+    }
+
+    @Test func `a revocation that leaves fewer than the target is warned of`() throws {
+        #expect(try check(.current, replacements: 1, active: 1, reason: "r") == 1)
+        #expect(try check(.current, replacements: 1, active: 2, reason: "r") == 0)
+        #expect(try check(.pending, replacements: 0, active: 0, reason: "r") == 0)
     }
 }
 

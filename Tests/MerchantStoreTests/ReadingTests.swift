@@ -183,7 +183,13 @@ struct ReadingTests {
             _ = try reader.inStoredOrder([hash])
             _ = try reader.keyPairsToWatch(at: Sample.moment, limit: 10)
             _ = try reader.wasWarned(of: Sample.moment, days: 7, key: hash)
-            _ = try reader.countEnding(from: Sample.moment, to: Sample.moment)
+            for keyPairs in EndingKeyPairs.allCases {
+                _ = try reader.countEnding(keyPairs, from: Sample.moment, to: Sample.moment)
+                _ = try reader.keyPairsEnding(keyPairs, from: Sample.moment, to: Sample.moment, limit: 10)
+            }
+            _ = try reader.countBelowTarget(endingFrom: Sample.moment, to: Sample.moment)
+            _ = try reader.countWithoutActiveKeyPair()
+            _ = try reader.merchantsWithoutActiveKeyPair(limit: 10)
             _ = try reader.merchantsBelowTarget(endingBefore: Sample.moment, limit: 10)
             _ = try reader.keyPairsAwaitingDestruction(limit: 10)
             _ = try reader.countAwaitingDestruction()

@@ -310,6 +310,7 @@ func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #
                         OR current_ends_at IS NOT (SELECT min(ends_at) FROM key_pairs
                             WHERE merchant_identifier = identifier AND purpose = 'paymentProcessing'
                                 AND state = 'current')
+                        OR active_key_pairs > 0 AND had_active_key_pair = 0
                         OR newest_key_pair_id <> coalesce(
                             (SELECT max(id) FROM key_pairs WHERE merchant_identifier = identifier), 0)
                     """)

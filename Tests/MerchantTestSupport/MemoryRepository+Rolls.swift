@@ -79,23 +79,6 @@ extension MemoryTransaction {
         state.warnings["\(hash) \(ends) \(days)"] != nil
     }
 
-    func countEnding(from begin: Timestamp, to end: Timestamp) -> Int {
-        keyPairsEnding(before: end, limit: .max).count { begin <= $0.notAfter && $0.notAfter < end }
-    }
-
-    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) -> [MerchantBelowTarget] {
-        let below = Dictionary(
-            uniqueKeysWithValues: merchantsBelowTarget(after: nil, limit: .max).map { ($0.merchantIdentifier, $0) })
-        return Array(
-            keyPairsEnding(before: moment, limit: .max).filter { $0.keyPair.state == .current }.compactMap { ending in
-                below[ending.keyPair.merchantIdentifier].map {
-                    MerchantBelowTarget(
-                        merchantIdentifier: $0.merchantIdentifier, activeKeyPairs: $0.activeKeyPairs,
-                        targetActiveKeyPairs: $0.targetActiveKeyPairs, currentEnds: ending.notAfter)
-                }
-            }.prefix(limit))
-    }
-
     func keyPairsAwaitingDestruction(limit: Int) -> [KeyPair] {
         Array(state.rows.map(\.keyPair).filter { $0.destroyAfter != nil }.prefix(limit))
     }
@@ -120,7 +103,10 @@ extension MemoryTransaction {
 
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) { state.uses[hash] = use }
 
-    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) { state.uses[hash, default: KeyUse()].add(use) }
+    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) {
+        state.uses[hash, default: KeyUse()].add(use)
+        if let keyPair = keyPair(hash) { state.uses[hash]?.confirmPromotion(of: keyPair, by: use.proven) }
+    }
 
     func setNextWatch(of hash: PublicKeyHash, at moment: Timestamp?) { state.watches[hash] = .some(moment) }
 

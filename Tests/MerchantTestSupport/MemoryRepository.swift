@@ -61,6 +61,8 @@ struct MemoryState: Sendable {
     /// When the schedule looks at a key pair next; absent: at once.
     var watches: [PublicKeyHash: Timestamp?] = [:]
     var warnings: [String: Timestamp] = [:]
+    /// Merchants that had an active payment processing key pair at some time.
+    var hadActiveKeyPair: Set<MerchantIdentifier> = []
 }
 
 final class MemoryTransaction: MerchantTransaction {
@@ -150,25 +152,6 @@ final class MemoryTransaction: MerchantTransaction {
         return counts
     }
 
-    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) -> [MerchantBelowTarget] {
-        merchants(after: cursor, limit: .max).compactMap { merchant in
-            let active = keyPairs(of: merchant.identifier).filter {
-                $0.state.isActive && $0.purpose == .paymentProcessing
-            }
-            guard active.count < merchant.targetActiveKeyPairs else { return nil }
-            return MerchantBelowTarget(
-                merchantIdentifier: merchant.identifier, activeKeyPairs: active.count,
-                targetActiveKeyPairs: merchant.targetActiveKeyPairs, currentEnds: nil)
-        }
-    }
-
-    func keyPairsEnding(before moment: Timestamp, limit: Int) -> [EndingKeyPair] {
-        let ending = state.rows.filter { $0.keyPair.state.isActive }.compactMap { row in
-            row.certificates.map(\.notAfter).max().map { EndingKeyPair(keyPair: row.keyPair, notAfter: $0) }
-        }
-        return Array(ending.filter { $0.notAfter <= moment }.sorted { $0.notAfter < $1.notAfter }.prefix(limit))
-    }
-
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) -> [KeyPair] {
         Array(
             state.rows.map(\.keyPair).sorted { $0.publicKeyHash.hex < $1.publicKeyHash.hex }
@@ -191,11 +174,16 @@ final class MemoryTransaction: MerchantTransaction {
 
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) {
         state.rows.append(.init(keyPair: keyPair, new: new, sealed: new.sealedPrivateKey))
+        noteActive(keyPair)
     }
 
     func update(_ keyPair: KeyPair) {
-        if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state { state.watches[keyPair.publicKeyHash] = nil }
+        if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state {
+            state.watches[keyPair.publicKeyHash] = nil
+            state.uses[keyPair.publicKeyHash]?.promotionConfirmedAt = nil
+        }
         change(keyPair.publicKeyHash) { $0.keyPair = keyPair }
+        noteActive(keyPair)
     }
 
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) -> Bool {

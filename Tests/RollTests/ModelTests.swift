@@ -2,6 +2,7 @@ import MerchantCore
 import MerchantStore
 import MerchantTestSupport
 import MerchantOperations
+import Synchronization
 import Testing
 import Vocabulary
 
@@ -15,6 +16,7 @@ import Vocabulary
         policy.finishesWhenQuiet = seed.isMultiple(of: 2)
         let real = try RealStore(policy: policy)
         for merchant in Self.merchants { _ = try await real.onboard(merchant) }
+        let decryptions = Decryptions()
         var done: [String: Int] = [:]
         for round in 0..<25 {
             let results = await withTaskGroup { tasks in
@@ -23,7 +25,7 @@ import Vocabulary
                         var generator = SeededGenerator(seed: seed << 32 | UInt64(round) << 8 | UInt64(client))
                         var done: [String: Int] = [:]
                         for _ in 0..<12 {
-                            let (name, error) = await Self.act(real, &generator)
+                            let (name, error) = await Self.act(real, decryptions, &generator)
                             if error == nil { done[name, default: 0] += 1 }
                             if let error { Self.judge(error, name) }
                         }
@@ -34,7 +36,7 @@ import Vocabulary
             }
             done.merge(results, uniquingKeysWith: +)
             real.clock.advance(by: .seconds(Int((seed &* 7 &+ UInt64(round)) % 5) * 86_400))
-            try Self.checkInvariants(real)
+            try Self.checkInvariants(real, decryptions)
         }
         // Otherwise the sequences would show nothing.
         for name in ["start", "certify", "promote", "revoke", "restore", "finish", "abandon", "prove"] {
@@ -50,7 +52,17 @@ import Vocabulary
         }
     }
 
-    static func act(_ real: RealStore, _ generator: inout SeededGenerator) async -> (String, (any Error)?) {
+    /// When the model decrypted tokens, and with which key: what the store says of it is checked against this.
+    final class Decryptions: Sendable {
+        private let latest = Mutex<[PublicKeyHash: Timestamp]>([:])
+
+        func note(_ hash: PublicKeyHash, at moment: Timestamp) { latest.withLock { $0[hash] = moment } }
+        func latest(_ hash: PublicKeyHash) -> Timestamp? { latest.withLock { $0[hash] } }
+    }
+
+    static func act(
+        _ real: RealStore, _ decryptions: Decryptions, _ generator: inout SeededGenerator
+    ) async -> (String, (any Error)?) {
         let merchant = merchants[Int.random(in: 0..<merchants.count, using: &generator)]
         let keys = (try? real.store.readNow { try $0.keyPairs(of: merchant) }) ?? []
         let rolls =
@@ -96,6 +108,7 @@ import Vocabulary
             case 10, 11:
                 let hash = any([.standby, .current, .retiring])
                 guard hash != PublicKeyHash(of: []) else { return ("none", nil) }
+                decryptions.note(hash, at: real.clock.now)
                 operations.uses.recordProven(hash, at: real.clock.now)
                 try await operations.storeUses(as: RealStore.caller)
                 return ("prove", nil)
@@ -116,7 +129,7 @@ import Vocabulary
         } catch { return ("verb \(verb)", error) }
     }
 
-    static func checkInvariants(_ real: RealStore) throws {
+    static func checkInvariants(_ real: RealStore, _ decryptions: Decryptions) throws {
         let now = real.clock.now
         let policy = real.operations.rolls
         let quietIf = now.adding(.zero - policy.quietPeriod)
@@ -136,7 +149,10 @@ import Vocabulary
                 }
                 let rolls = try reading.rolls(RollFilter(merchant: merchant, step: nil), before: nil, limit: 1000)
                 #expect(rolls.count(where: \.isOpen) <= 1)
-                for roll in rolls { try check(roll, in: reading, quietIf: quietIf, policy: policy, at: now) }
+                for roll in rolls {
+                    try check(roll, in: reading, quietIf: quietIf, policy: policy, at: now)
+                    try checkConfirmation(of: roll, decryptions, in: reading)
+                }
                 try checkHistory(of: merchant, keys, in: reading)
             }
             all = try merchants.flatMap { try reading.keyPairs(of: $0) }
@@ -169,6 +185,19 @@ import Vocabulary
         #expect(
             roll.idleSince == from.flatMap { RollLifecycle.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) }
         )
+    }
+
+    /// A roll's wait begins only with a token that was decrypted since the promotion, or that caused the promotion.
+    static func checkConfirmation(
+        of roll: Roll, _ decryptions: Decryptions, in reading: any MerchantReading
+    ) throws {
+        guard roll.isOpen, roll.idleSince != nil else { return }
+        let promotion = try #require(
+            try reading.auditRecords(merchant: nil, key: roll.to, before: nil, limit: 1000)
+                .first { $0.entry.deed == .keyPromoted }?.entry)
+        let isAutomatic = promotion.reason != nil
+        let isConfirmed = decryptions.latest(roll.to).map { $0 >= promotion.at } ?? false
+        #expect(isAutomatic || isConfirmed, "roll \(roll.number): no token for \(roll.to) since \(promotion.at)")
     }
 
     /// Each key pair's records lead from one state to the next, and the chain of all is unbroken.

@@ -34,7 +34,7 @@ import Vocabulary
                 AuditFilter(merchant: merchant, key: new), from: nil, oldestFirst: false, limit: 9
             )
             .first { $0.entry.deed == .keyPromoted })
-        #expect(promotion.entry.reason?.contains("proven in use") == true)
+        #expect(promotion.entry.reason?.contains("a token for it was decrypted") == true)
 
         real.clock.advance(by: Self.day * 6)
         try await real.prove(old)
@@ -85,6 +85,86 @@ import Vocabulary
         try await real.certify(new, of: merchant)
         try await real.prove(new)
         #expect(try real.state(new) == .standby)
+    }
+
+    @Test func `a promotion that is repeated needs a token of its own before the old key is revoked`() async throws {
+        let old = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        let new = roll.roll.to
+        try await real.certify(new, of: merchant)
+        try await real.prove(new)
+        #expect(try real.state(new) == .current)
+        // Trouble: the old key is activated at Apple again, and promoted here.
+        real.clock.advance(by: Self.day)
+        _ = try await real.operations.promote(old, dryRun: false, for: RealStore.request)
+        // A late token for the new key says nothing about what Apple encrypts to afterwards.
+        try await real.prove(new)
+        real.clock.advance(by: Self.day * 30)
+        _ = try await real.operations.promote(new, dryRun: false, for: RealStore.request)
+        real.clock.advance(by: Self.day * 40)
+        #expect(try await state(roll) == .promoted)
+        #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
+        #expect(try real.state(old) == .retiring)
+        try await real.prove(new)
+        #expect(try await state(roll) == .quiet)
+        try await finish(roll)
+        #expect(try real.state(old) == .revoked)
+    }
+
+    @Test func `the one token that promotes a key counts for this promotion, one before a promotion by hand does not`()
+        async throws
+    {
+        var policy = RollPolicy()
+        policy.promotesOnProof = false
+        for automatic in [true, false] {
+            let real = automatic ? self.real : try RealStore(policy: policy)
+            _ = try await real.onboard(merchant)
+            real.clock.advance(by: Self.day)
+            let roll = try await real.start(merchant)
+            try await real.certify(roll.roll.to, of: merchant)
+            let arrived = real.clock.now
+            real.operations.uses.recordProven(roll.roll.to, at: arrived)
+            // Uses are stored some seconds late.
+            real.clock.advance(by: .seconds(5))
+            try await real.operations.storeUses(as: RealStore.caller)
+            if !automatic {
+                _ = try await real.operations.promote(roll.roll.to, dryRun: false, for: RealStore.request)
+            }
+            real.clock.advance(by: Self.day * 7)
+            let use = try real.store.readNow { try $0.keyUse(of: roll.roll.to) }
+            #expect(use?.promotionConfirmedAt == (automatic ? arrived : nil))
+            let standing = try await real.operations.roll(roll.roll.number).standing
+            #expect(standing.state == (automatic ? .quiet : .promoted))
+        }
+    }
+
+    @Test func `a key without a roll keeps the first decryption since its promotion, for a roll that comes later`()
+        async throws
+    {
+        let old = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        let new = roll.roll.to
+        try await real.certify(new, of: merchant)
+        _ = try await real.operations.promote(new, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.revoke(old, reason: "by hand", dryRun: false, for: RealStore.request)
+        #expect(try await open() == nil)
+        let promoted = real.clock.now
+        // In one write: one before the promotion, one after it.
+        real.operations.uses.recordProven(new, at: promoted.adding(.seconds(-1)))
+        real.operations.uses.recordProven(new, at: promoted.adding(.seconds(4)))
+        real.clock.advance(by: .seconds(5))
+        try await real.operations.storeUses(as: RealStore.caller)
+        real.clock.advance(by: Self.day)
+        try await real.prove(new)
+        #expect(
+            try real.store.readNow { try $0.keyUse(of: new)?.promotionConfirmedAt } == promoted.adding(.seconds(4)))
+        // A restored key retires under a roll of its own, which needs no other token.
+        _ = try await real.operations.restore(old, dryRun: false, for: RealStore.request)
+        real.clock.advance(by: Self.day * 7)
+        let restored = try await real.operations.roll(try #require(try await open()))
+        #expect(restored.standing.state == .quiet)
     }
 
     @Test func `moves by hand keep the roll consistent`() async throws {

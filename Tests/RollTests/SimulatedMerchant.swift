@@ -7,6 +7,14 @@ struct SimulatedMerchant {
     enum Diligence { case prompt, late, never }
     enum Step: Hashable { case sign, activate }
 
+    /// A roll that the merchant took back, and when it repeats each step.
+    struct RepeatedRoll {
+        let to: PublicKeyHash
+        let promotesAt: Timestamp
+        let activatesAt: Timestamp
+        var isDone = false
+    }
+
     let identifier: MerchantIdentifier
     let diligence: Diligence
     let joinsAt: Timestamp
@@ -14,6 +22,9 @@ struct SimulatedMerchant {
     let pace: Double
     let promotesByHand: Bool
     let sendsJunk: Bool
+    /// Takes its first roll back, and repeats it in the wrong order: promoted here weeks before it is activated at Apple.
+    let takesRollBack: Bool
+    var repeated: RepeatedRoll?
 
     private(set) var hasJoined = false
     private(set) var activated: Set<PublicKeyHash> = []
@@ -34,9 +45,10 @@ struct SimulatedMerchant {
         let kind = number < 10 ? number : Int.random(in: 0..<10, using: &generator)
         diligence = kind == 8 ? .late : kind == 9 ? .never : .prompt
         joinsAt = start.adding(.seconds(Int.random(in: 0..<300 * 86_400, using: &generator)))
-        pace = [30.0, 30, 30, 7, 7, 7, 7, 3, 1, 1][kind] * 86_400
+        pace = [30.0, 12, 30, 7, 7, 7, 7, 3, 1, 1][kind] * 86_400
         promotesByHand = Int.random(in: 0..<10, using: &generator) < 3
         sendsJunk = Int.random(in: 0..<10, using: &generator) < 2
+        takesRollBack = kind == 1
         nextPayment = joinsAt
     }
 
@@ -64,6 +76,9 @@ struct SimulatedMerchant {
         if step == .sign { knownHashes.append(hash) }
         return false
     }
+
+    /// Whether Apple encrypts to this key pair and has finished to switch to it.
+    func usesOnly(_ hash: PublicKeyHash) -> Bool { inUse == hash && switching == nil }
 
     /// Apple's switch spreads over minutes to hours.
     mutating func activate(_ hash: PublicKeyHash, at now: Timestamp, _ generator: inout SeededGenerator) {

@@ -79,6 +79,7 @@ final class Simulation {
         for view in open.reversed() {
             guard let index = merchants.firstIndex(of: view.roll.merchantIdentifier) else { continue }
             let to = view.roll.to
+            if try await takesRollBack(view.roll, of: index) { continue }
             switch view.standing.state {
             case .started:
                 guard merchants[index].isDue(.sign, of: to, at: real.clock.now, &generator) else { continue }
@@ -98,6 +99,36 @@ final class Simulation {
             case .finished, .abandoned: break
             }
         }
+    }
+
+    /// Promotes the old key again at Apple and here, and later the new one here alone.
+    ///
+    /// - Returns: whether the merchant acts on the roll in this way, now or later.
+    private func takesRollBack(_ roll: Roll, of index: Int) async throws -> Bool {
+        let (merchant, now) = (merchants[index], real.clock.now)
+        func promote(_ hash: PublicKeyHash) async throws {
+            merchants[index].promotedByHand.insert(hash)
+            _ = try await real.operations.promote(hash, dryRun: false, for: RealStore.request)
+        }
+        guard let repeated = merchant.repeated else {
+            guard merchant.takesRollBack, let from = roll.from, merchant.usesOnly(roll.to),
+                try real.state(roll.to) == .current
+            else { return false }
+            merchants[index].activate(from, at: now, &generator)
+            try await promote(from)
+            merchants[index].repeated = .init(
+                to: roll.to, promotesAt: now.adding(Self.day * 10), activatesAt: now.adding(Self.day * 30))
+            note("rolls taken back")
+            return true
+        }
+        guard repeated.to == roll.to, !repeated.isDone else { return false }
+        if repeated.activatesAt <= now {
+            merchants[index].activate(roll.to, at: now, &generator)
+            merchants[index].repeated?.isDone = true
+        } else if repeated.promotesAt <= now, try real.state(roll.to) == .retiring {
+            try await promote(roll.to)
+        }
+        return true
     }
 
     // MARK: Apple's part
@@ -131,11 +162,13 @@ final class Simulation {
             for (hash, ends) in merchant.certificateEnds {
                 let records = try await real.operations.auditRecords(
                     AuditFilter(merchant: merchant.identifier, key: hash), from: nil, oldestFirst: false, limit: 100)
-                guard let from = records.last(where: { $0.entry.deed == .keyPromoted })?.entry.at else { continue }
-                let until = records.first { $0.entry.deed == .keySuperseded }?.entry.at ?? now
+                let begins = records.reversed().filter { $0.entry.deed == .keyPromoted }.map(\.entry.at)
+                let superseded = records.reversed().filter { $0.entry.deed == .keySuperseded }.map(\.entry.at)
+                let whileCurrent = begins.map { from in (from, superseded.first { $0 >= from } ?? now) }
                 for days in EndWarning.thresholds {
                     let moment = ends.adding(Self.day * -days)
-                    guard from <= moment, moment.adding(Self.tick * 2) < until else { continue }
+                    guard whileCurrent.contains(where: { $0 <= moment && moment.adding(Self.tick * 2) < $1 })
+                    else { continue }
                     note("thresholds")
                     let wasWarned = try real.store.readNow { try $0.wasWarned(of: ends, days: days, key: hash) }
                     if !wasWarned { fail("\(hash) ended \(ends) and nobody was warned \(days) days before") }

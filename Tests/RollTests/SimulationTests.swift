@@ -37,6 +37,7 @@ import Vocabulary
         }
         #expect(counts["no certificate at Apple", default: 0] > 0, "somebody never did its part")
         #expect(counts["rolls left waiting", default: 0] > 0, "somebody never did its part")
+        #expect(counts["rolls taken back", default: 0] > 0)
     }
 
     @Test func `the same seed gives the same run, another seed another`() async throws {

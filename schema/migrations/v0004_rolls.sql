@@ -100,10 +100,19 @@ CREATE TABLE key_uses (
     proven_count INTEGER NOT NULL DEFAULT 0 CHECK (proven_count >= 0),
     proven_first INTEGER,
     proven_last INTEGER,
+    -- The first successful decryption since the promotion of a current key pair, or the one that caused the promotion.
+    promotion_confirmed_at INTEGER,
     alarmed_at INTEGER,
     CHECK ((asked_count = 0) = (asked_first IS NULL) AND (asked_count = 0) = (asked_last IS NULL)),
-    CHECK ((proven_count = 0) = (proven_first IS NULL) AND (proven_count = 0) = (proven_last IS NULL))
+    CHECK ((proven_count = 0) = (proven_first IS NULL) AND (proven_count = 0) = (proven_last IS NULL)),
+    CHECK (promotion_confirmed_at IS NULL OR proven_count > 0)
 ) STRICT;
+
+-- A confirmation is for one promotion: when the key pair is promoted again, Apple may encrypt to another key.
+CREATE TRIGGER key_uses_confirm_one_promotion AFTER UPDATE OF state ON key_pairs WHEN OLD.state <> NEW.state BEGIN
+    UPDATE key_uses SET promotion_confirmed_at = NULL
+        WHERE key_pair_id = NEW.id AND promotion_confirmed_at IS NOT NULL;
+END;
 
 -- ----------------------------------------------------------------------------------------------------- schedule
 

@@ -4,9 +4,10 @@ struct RollNoun: NounCommand {
     static let configuration = CommandConfiguration(
         commandName: "roll", abstract: "Replace a merchant's key pair without losing a payment.",
         discussion: """
-            start makes a key pair and its CSR; after Apple signed it, 'certificate upload'; once it is activated at \
-            Apple, its first proven token promotes it (or 'key promote' does); when nobody asks for the old key any \
-            more, finish revokes it.
+            'roll start' generates a key pair and its CSR. After Apple signed it, upload the certificate and activate it \
+            at Apple. The first token that is decrypted with the new key promotes it; 'key promote' does so by hand. \
+            'roll finish' revokes the old key once nobody has asked for it for 7 days and a token was decrypted with \
+            the new key after its promotion.
             """,
         subcommands: [RollStart.self, RollStatus.self, RollFinish.self, RollAbandon.self])
 }

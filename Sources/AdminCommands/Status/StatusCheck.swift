@@ -26,9 +26,20 @@ package struct StatusCheck: Hashable, Sendable {
         }
         let active = ["standby", "current", "retiring"].reduce(0) { $0 + (document.keyPairs[$1] ?? 0) }
         let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][Int(status)]
-        let worst = document.findings.first.map { ": \($0.detail)" } ?? ""
+        let numbers =
+            "\(document.merchants) merchants, \(document.merchantsBelowTarget) below target, \(active) active key pairs"
         line =
-            "merchantkeyd \(word): \(document.merchants) merchants, \(active) active key pairs, "
-            + "\(document.findings.count) findings\(worst)".printable(keepingLines: false)
+            "merchantkeyd \(word): \(numbers)\(Self.words(document.findings))".printable(keepingLines: false)
     }
+
+    /// The most urgent findings; notices only where there is nothing else.
+    private static func words(_ findings: [StatusDocument.Finding]) -> String {
+        let urgent = findings.filter { $0.severity != Severity.notice.rawValue }
+        let named = urgent.isEmpty ? findings.prefix(1) : urgent.prefix(mostNamed)
+        let more = urgent.count > named.count ? ["more in 'merchantkeyctl status'"] : []
+        return (named.map(\.detail) + more).enumerated().map { ($0.offset == 0 ? ": " : "; ") + $0.element }.joined()
+    }
+
+    /// Monitoring systems cut long lines.
+    private static let mostNamed = 3
 }

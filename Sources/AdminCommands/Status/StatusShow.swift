@@ -5,9 +5,9 @@ import WireAPI
 
 struct StatusShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show how the daemon and its keys are, worst first.")
+        commandName: "status", abstract: "Show the state of the daemon and its keys, with findings, most urgent first.")
 
-    @Flag(help: "Print one line and end as monitoring expects: 0 fine, 1 warning, 2 critical, 3 unknown.")
+    @Flag(help: "Print one line and exit as monitoring systems expect: 0 OK, 1 warning, 2 critical, 3 unknown.")
     var check = false
 
     @OptionGroup var global: GlobalOptions
@@ -126,14 +126,23 @@ extension StatusDocument {
         ]
     }
 
+    /// A row for each finding, followed by the most urgent of its subjects.
     private var findingTable: Block {
         .table(
-            headings: ["SEVERITY", "CODE", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
-            rows: findings.map {
-                [
-                    Cell(severity: $0.severity), Cell($0.code), Cell($0.merchantIdentifier), Cell($0.publicKeyHash),
-                    Cell($0.detail),
-                ]
+            headings: ["SEVERITY", "CODE", "COUNT", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
+            rows: findings.flatMap { finding in
+                let items = (finding.mostUrgent ?? []).map { item in
+                    [
+                        Cell(severity: item.severity), Cell(""), Cell(""), Cell(item.merchantIdentifier),
+                        Cell(item.publicKeyHash), Cell(item.detail),
+                    ]
+                }
+                return [
+                    [
+                        Cell(severity: finding.severity), Cell(finding.code), Cell("\(finding.count)"), Cell(""),
+                        Cell(""), Cell(finding.detail),
+                    ]
+                ] + items
             })
     }
 

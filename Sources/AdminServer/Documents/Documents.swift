@@ -70,11 +70,7 @@ extension StatusDocument {
                 withoutBackup: status.backups.withoutBackup.map(\.rawValue)),
             registrations: status.counts.registrations, registrationsDrifting: status.counts.registrationsDrifting,
             registrationCallsOpen: status.counts.registrationCallsOpen,
-            findings: status.findings.map {
-                Finding(
-                    severity: $0.severity.rawValue, code: $0.code.rawValue, detail: $0.detail,
-                    merchantIdentifier: $0.merchantIdentifier?.rawValue, publicKeyHash: $0.publicKeyHash?.base64)
-            },
+            findings: status.findings.map(\.document),
             rolls: Dictionary(
                 uniqueKeysWithValues: RollState.allCases.map { ($0.rawValue, status.rolls[$0] ?? 0) }),
             longestWaitingRolls: status.longestWaitingRolls.map { RollDocument($0) },

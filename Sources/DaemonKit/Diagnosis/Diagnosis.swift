@@ -76,8 +76,7 @@ struct Diagnosis {
         let inspection: DatabaseInspection
         do {
             inspection = try DatabaseInspection(
-                of: settings.databasePath, at: now, horizon: now.adding(MerchantOperations.renewalWindow),
-                fact: MerchantOperations.restoredFact)
+                of: settings.databasePath, at: now, fact: MerchantOperations.restoredFact)
         } catch is DatabaseInspection.Unfinished {
             return note("database content", .warning, "a first start was cut short; the next one goes on")
         } catch {
@@ -86,7 +85,7 @@ struct Diagnosis {
         judge(inspection)
         judgeLog()
         judgeMasterKey(inspection, isServing: isServing)
-        judgeCertificates(inspection, now)
+        judgeCertificates(inspection)
         judgeHead(inspection)
         judgeClock(inspection, now)
     }
@@ -168,15 +167,21 @@ struct Diagnosis {
         }
     }
 
-    private mutating func judgeCertificates(_ inspection: DatabaseInspection, _ now: Timestamp) {
-        let ended = inspection.ending.filter { $0.notAfter < now }.count
-        let soon = inspection.ending.filter { $0.notAfter <= now.adding(MerchantOperations.lastDays) }.count - ended
-        let all = inspection.ending.count
+    private mutating func judgeCertificates(_ inspection: DatabaseInspection) {
+        guard let ending = inspection.ending else {
+            return note(
+                "certificates", .warning,
+                "not counted: the schema is older than this program, or an index is missing; start the daemon, then see 'status'"
+            )
+        }
+        let bySeverity = ending.ended.bySeverity.merging(ending.ending.bySeverity, uniquingKeysWith: +)
+        let worst = bySeverity.filter { $0.value > 0 }.keys.max()
         note(
-            "certificates", soon > 0 ? .failure : all > 0 ? .warning : .success,
-            all == 0
-                ? "none of an active key ends within 60 days"
-                : "\(all) of active keys end within 60 days, \(soon) within 7 days, \(ended) have ended")
+            "certificates", worst == .critical ? .failure : worst == .warning ? .warning : .success,
+            worst == nil
+                ? "none of an active key has ended or ends within 60 days"
+                : "\(ending.ending.all) of active keys end within 60 days (\(ending.ending.current) of current keys), \(ending.ended.all) have ended (\(ending.ended.current) of current keys)"
+        )
     }
 
     private mutating func judgeHead(_ inspection: DatabaseInspection) {

@@ -10,11 +10,7 @@ extension HealthDocument {
         if case .failed(let error) = operations.claims.health {
             reasons.append("payment tokens cannot be claimed: \(error.detail)")
         }
-        let findings = operations.healthFindings().map {
-            StatusDocument.Finding(
-                severity: $0.severity.rawValue, code: $0.code.rawValue, detail: $0.detail,
-                merchantIdentifier: $0.merchantIdentifier?.rawValue, publicKeyHash: $0.publicKeyHash?.base64)
-        }
+        let findings = operations.healthFindings().aggregated().map(\.document)
         self.init(
             live: true, ready: reasons.isEmpty, reasons: reasons, findings: findings.isEmpty ? nil : findings)
     }

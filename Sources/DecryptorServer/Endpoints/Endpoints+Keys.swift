@@ -104,13 +104,15 @@ extension Endpoints {
 
     /// Reads the store, and keeps the answer unless the key changed meanwhile.
     ///
-    /// - Parameter judge: throws where the caller has no permit for the key's merchant.
+    /// - Parameters:
+    ///   - countsAsUse: as in ``MerchantOperations/resolveNow(_:countsAsUse:judging:)``.
+    ///   - judge: throws where the caller has no permit for the key's merchant.
     func read(
-        _ hash: PublicKeyHash, judging judge: (MerchantIdentifier) throws -> Void
+        _ hash: PublicKeyHash, countsAsUse: Bool = true, judging judge: (MerchantIdentifier) throws -> Void
     ) throws -> AnswerCache.Answer {
         let ticket = answers.ticket(for: hash)
         let now = operations.clock.now
-        let key = try operations.resolveNow(hash, judging: judge)
+        let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, judging: judge)
         let body = JSONBytes.encode(ResolvedKeyDocument(key))
         let answer = AnswerCache.Answer(
             merchantIdentifier: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,

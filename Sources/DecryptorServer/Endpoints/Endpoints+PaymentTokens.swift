@@ -26,8 +26,14 @@ extension Endpoints {
             let hash = order.token.publicKeyHash
             for permit in order.permits { try peer.require(permit, of: hash) }
             let permits = order.permits
-            let key = try await key(hash) { merchant in
-                for permit in permits { try peer.require(permit, of: hash, for: merchant) }
+            let key: TokenKey
+            do {
+                key = try await self.key(hash) { merchant in
+                    for permit in permits { try peer.require(permit, of: hash, for: merchant) }
+                }
+            } catch let error as MerchantError where error.code == .keyRevoked || error.code == .keyDestroyed {
+                operations.countRequestForRevokedKey(by: order.token, order.terms)
+                throw error
             }
             let request = Request(
                 caller: peer.caller, requestId: recorded.requestId,
@@ -39,7 +45,7 @@ extension Endpoints {
         }
     }
 
-    /// From memory, or read by a thread that may wait.
+    /// From memory, or read by a thread that may wait. Counts no use: the token has yet to show that it is one.
     ///
     /// - Parameter judge: throws where the caller has no permit for the key's merchant.
     private func key(
@@ -49,11 +55,9 @@ extension Endpoints {
         let now = operations.clock.now
         if let kept = answers.answer(for: hash, at: now) {
             try judge(kept.merchantIdentifier)
-            kept.uses?.record(at: now)
             known = kept
         } else {
-            // Counted where it is read.
-            known = try await blockingPool.run { try read(hash, judging: judge) }
+            known = try await blockingPool.run { try read(hash, countsAsUse: false, judging: judge) }
         }
         return TokenKey(
             publicKeyHash: hash, merchantIdentifier: known.merchantIdentifier, algorithm: known.algorithm)

@@ -24,9 +24,7 @@ package struct Event: Hashable, Sendable {
         case auditHead
     }
 
-    package enum Severity: String, Sendable, CaseIterable {
-        case notice, warning, critical
-    }
+    package typealias Severity = MerchantCore.Severity
 
     package let kind: Kind
     package let severity: Severity

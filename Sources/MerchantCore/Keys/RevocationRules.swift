@@ -1,29 +1,51 @@
-/// When a key pair may be withdrawn, and what has to be said first.
+import Vocabulary
+
+/// When a key pair may be revoked, and which warnings come first.
 package enum RevocationRules {
     /// The one reason that overrides the refusal to leave a merchant without an active key.
     package static let compromised = "compromised"
     /// The longest reason, in UTF-8 bytes. Apple's bound on the reason of an unregistration.
     package static let longestReason = 1024
 
-    /// - Parameter remaining: how many active key pairs for the same purpose the merchant would have left.
-    /// - Returns: what the caller should be asked or told before it is done.
-    /// - Throws: `lastActiveKey` where the last one would go for any reason but ``compromised``.
-    package static func judge(
-        wasActive: Bool, remaining: Int, target: Int, reason: String
+    /// What the merchant has left besides the key pair that is to be revoked.
+    package struct Remaining: Hashable, Sendable {
+        /// Other active key pairs that can take its place: same purpose, same algorithm, and a certificate that is valid now
+        /// unless its own has ended too. Apple encrypts to no certificate that has ended.
+        package let replacements: Int
+        /// All other active key pairs with the same purpose, which is what the merchant's target counts.
+        package let active: Int
+
+        package init(replacements: Int, active: Int) {
+            self.replacements = replacements
+            self.active = active
+        }
+    }
+
+    /// - Returns: the warnings for the caller.
+    /// - Throws: `lastActiveKey` where nothing can take the place of an active key pair, unless the reason is
+    ///   ``compromised``.
+    package static func check(
+        _ keyPair: KeyPair, remaining: Remaining, target: Int, reason: String
     ) throws(MerchantError) -> [String] {
-        guard wasActive else { return [] }
-        if remaining == 0 {
+        guard keyPair.state.isActive else { return [] }
+        let kind = "\(keyPair.algorithm.rawValue) \(keyPair.purpose.rawValue)"
+        var warnings: [String] = []
+        if remaining.replacements == 0 {
             guard reason == compromised else {
                 throw MerchantError(
                     .lastActiveKey,
-                    "this is the merchant's last active key and its payments would stop, expected another active key first, or the reason '\(compromised)'"
+                    "key \(keyPair.publicKeyHash) is not revoked: it is the last active \(kind) key of \(keyPair.merchantIdentifier), no other has a certificate that is valid now, and its payments would stop; store the certificate of another key first, or revoke with the reason '\(compromised)'"
                 )
             }
-            return ["this is the merchant's last active key: its payments stop until another is active"]
+            warnings.append(
+                "no other active \(kind) key has a certificate that is valid now: payments to this key stop until there is one"
+            )
         }
-        guard remaining < target else { return [] }
-        return [
-            "leaves \(remaining) active key pair\(remaining == 1 ? "" : "s"), the merchant is meant to have \(target)"
-        ]
+        if remaining.active < target {
+            warnings.append(
+                "leaves \(remaining.active) active key pair\(remaining.active == 1 ? "" : "s"), the merchant's target is \(target)"
+            )
+        }
+        return warnings
     }
 }

@@ -32,10 +32,10 @@ package enum RollLifecycle {
 
     /// Since when nobody has asked for the old key pair.
     ///
-    /// - Returns: nil while something else than time is missing: the promotion, a proven use of the new key, or sight of
-    ///   the old one's uses, which an export takes away for good.
+    /// - Returns: nil while the roll waits for something other than time: the promotion of the new key pair, or a successful
+    ///   decryption with it since that promotion. Always nil once the old key was exported: its uses are no longer seen.
     package static func idleSince(from: KeyPair, fromUse: KeyUse?, to: KeyPair, toUse: KeyUse?) -> Timestamp? {
-        guard to.state == .current, from.exportedAt == nil, toUse?.proven != nil else { return nil }
+        guard to.state == .current, from.exportedAt == nil, toUse?.promotionConfirmedAt != nil else { return nil }
         return [to.stateSince, from.stateSince, fromUse?.lastRequest].compactMap { $0 }.max()
     }
 
@@ -49,7 +49,7 @@ package enum RollLifecycle {
             return RollStanding(state: state, waitingFor: .nobody, since: roll.endedAt ?? to.stateSince, next: nil)
         }
         let idleSince = from.flatMap { Self.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) }
-        let quietAt = idleSince.map { max($0.adding(policy.quietPeriod), toUse?.proven?.first ?? $0) }
+        let quietAt = idleSince.map { max($0.adding(policy.quietPeriod), toUse?.promotionConfirmedAt ?? $0) }
         let isQuiet = quietAt.map { $0 <= now } ?? false
         switch state(to: to.state, isQuiet: isQuiet) {
         case .started:
@@ -60,7 +60,7 @@ package enum RollLifecycle {
             return RollStanding(
                 state: .certificateStored, waitingFor: .admin, since: max(roll.startedAt, to.stateSince),
                 next: policy.promotesOnProof && to.state == .standby
-                    ? "activate the certificate of \(to.publicKeyHash) at Apple; its first proven token promotes it, or key promote does"
+                    ? "activate the certificate of \(to.publicKeyHash) at Apple; the first token decrypted with it promotes it, or key promote does"
                     : "activate the certificate of \(to.publicKeyHash) at Apple, then promote the key")
         case .quiet:
             return RollStanding(
@@ -82,7 +82,7 @@ package enum RollLifecycle {
             party = .admin
             next =
                 "the old key was exported at \(exportedAt), so its uses are not seen here: make sure that nobody uses it, then finish with --now"
-        } else if toUse?.proven == nil {
+        } else if toUse?.promotionConfirmedAt == nil {
             party = .apple
             next = "wait for the first token that Apple encrypts to \(to.publicKeyHash)"
         } else {

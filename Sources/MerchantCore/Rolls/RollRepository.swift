@@ -28,10 +28,6 @@ package protocol RollReading {
     /// Whether that end was warned of at that threshold.
     func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool
 
-    /// How many active key pairs' certificates end in `[begin, end)`.
-    func countEnding(from begin: Timestamp, to end: Timestamp) throws -> Int
-    /// Merchants below their target whose current certificate ends at or before `moment`, soonest first.
-    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget]
     /// Revoked key pairs that wait for their destruction, soonest first.
     func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair]
     func countAwaitingDestruction() throws -> Int

@@ -25,12 +25,19 @@ package struct KeyUse: Hashable, Sendable {
     package var askedFor: ObservedUse?
     /// Tokens that verified, decrypted and passed their GCM tag.
     package var proven: ObservedUse?
+    /// When the key pair's current promotion was confirmed: the first successful decryption since then, or the one that
+    /// caused the promotion. nil while there is none, and while the key pair is not `current`.
+    package var promotionConfirmedAt: Timestamp?
     /// When an event last told that it was asked for though revoked.
     package var alarmedAt: Timestamp?
 
-    package init(askedFor: ObservedUse? = nil, proven: ObservedUse? = nil, alarmedAt: Timestamp? = nil) {
+    package init(
+        askedFor: ObservedUse? = nil, proven: ObservedUse? = nil, promotionConfirmedAt: Timestamp? = nil,
+        alarmedAt: Timestamp? = nil
+    ) {
         self.askedFor = askedFor
         self.proven = proven
+        self.promotionConfirmedAt = promotionConfirmedAt
         self.alarmedAt = alarmedAt
     }
 
@@ -39,6 +46,17 @@ package struct KeyUse: Hashable, Sendable {
     package mutating func add(_ other: KeyUse) {
         askedFor = Self.sum(askedFor, other.askedFor)
         proven = Self.sum(proven, other.proven)
+    }
+
+    /// Notes the first successful decryption since the key pair was promoted. An earlier one says nothing of the present:
+    /// Apple may have encrypted to another key since.
+    ///
+    /// - Parameter keyPair: the key pair as it is stored now.
+    package mutating func confirmPromotion(of keyPair: KeyPair, by proof: ObservedUse?) {
+        guard promotionConfirmedAt == nil, keyPair.state == .current, let proof, proof.last >= keyPair.stateSince
+        else { return }
+        // Uses are stored some seconds late, so that some of them can be older than the promotion.
+        promotionConfirmedAt = proof.first >= keyPair.stateSince ? proof.first : proof.last
     }
 
     private static func sum(_ left: ObservedUse?, _ right: ObservedUse?) -> ObservedUse? {

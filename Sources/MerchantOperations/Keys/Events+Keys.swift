@@ -36,17 +36,11 @@ extension Event {
     static func belowTarget(
         _ merchant: Merchant, active: Int, currentEnds ends: Timestamp?, at now: Timestamp
     ) -> Event {
-        let severity: Severity =
-            switch ends {
-            case _ where active == 0: .critical
-            case .some(let ends) where ends <= now.adding(MerchantOperations.lastDays): .critical
-            case .some(let ends) where ends <= now.adding(MerchantOperations.renewalWindow): .warning
-            default: .notice
-            }
-        return Event(
-            .belowTarget, severity, at: now, merchant: merchant.identifier,
+        Event(
+            .belowTarget, TargetRules.severity(lostAll: active == 0, currentEnds: ends, at: now), at: now,
+            merchant: merchant.identifier,
             detail:
-                "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs: make a key pair and have its CSR signed"
+                "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs: generate a key pair and have its CSR signed"
         )
     }
 }

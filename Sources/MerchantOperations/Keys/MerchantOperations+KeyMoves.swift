@@ -62,7 +62,7 @@ extension MerchantOperations {
         return plan
     }
 
-    /// Withdraws a key pair; the sealed private key is kept until it is destroyed.
+    /// Revokes a key pair; the sealed private key is kept until it is destroyed.
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
     ) async throws -> KeyMoves {
@@ -87,8 +87,16 @@ extension MerchantOperations {
         let merchant = try transaction.merchant(keyPair.merchantIdentifier)
         let remaining = try transaction.keyPairs(of: keyPair.merchantIdentifier)
             .filter { $0.purpose == keyPair.purpose && $0.state.isActive && $0.publicKeyHash != hash }
-        plan.warnings = try RevocationRules.judge(
-            wasActive: keyPair.state.isActive, remaining: remaining.count,
+        func isValid(_ hash: PublicKeyHash) throws -> Bool {
+            try transaction.certificates(of: hash).contains { $0.isValid(at: now) }
+        }
+        // Apple encrypts no new tokens to a certificate that has ended: nothing is lost where both have.
+        let hasEnded = try !isValid(hash)
+        let replacements = try remaining.filter { other in
+            try other.algorithm == keyPair.algorithm && (hasEnded || isValid(other.publicKeyHash))
+        }
+        plan.warnings = try RevocationRules.check(
+            keyPair, remaining: .init(replacements: replacements.count, active: remaining.count),
             target: merchant?.targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, reason: reason)
         if keyPair.state == .current {
             plan.warnings.append(
@@ -102,7 +110,7 @@ extension MerchantOperations {
         change.after.revocationReason = reason
         plan.changes = [change]
         if reason == RevocationRules.compromised {
-            plan.warnings += try RevocationConsequences.list(of: keyPair, remaining: remaining, in: transaction)
+            plan.warnings += try RevocationConsequences.list(of: keyPair, replacements: replacements, in: transaction)
         }
         plan.events = [.revoked(keyPair, reason: reason, at: now)]
         if let merchant, keyPair.state.isActive, keyPair.purpose == .paymentProcessing,

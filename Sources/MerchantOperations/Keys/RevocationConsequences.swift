@@ -3,8 +3,9 @@ import Vocabulary
 
 /// What follows from the revocation of a compromised key: everything that is left to do, and for whom.
 enum RevocationConsequences {
+    /// - Parameter replacements: active key pairs that can take its place, see ``RevocationRules/Remaining``.
     static func list(
-        of keyPair: KeyPair, remaining: [KeyPair], in reading: any MerchantReading
+        of keyPair: KeyPair, replacements: [KeyPair], in reading: any MerchantReading
     ) throws -> [String] {
         var list: [String] = []
         let merchant = keyPair.merchantIdentifier
@@ -12,24 +13,26 @@ enum RevocationConsequences {
             list.append("have Apple revoke the certificate with serial number \(certificate.serialNumber)")
         }
         if keyPair.state.isActive {
-            list.append("its tokens are answered 410 from the next request on, also those that were paid with already")
+            list.append(
+                "from the next request on, its tokens are refused with 410, also those of payments already authorized")
         }
-        let likewise = remaining.filter { $0.algorithm == keyPair.algorithm }
         if keyPair.state == .current {
-            if let standby = likewise.first(where: { $0.state == .standby }) {
+            if let standby = replacements.first(where: { $0.state == .standby }) {
                 list.append("activate the certificate of \(standby.publicKeyHash) at Apple and promote it")
-            } else if let retiring = likewise.first(where: { $0.state == .retiring }) {
+            } else if let retiring = replacements.first(where: { $0.state == .retiring }) {
                 list.append("\(retiring.publicKeyHash) is retiring: activate it again at Apple and promote it")
             } else {
                 list.append(
-                    "there is no other \(keyPair.algorithm.rawValue) key: start a roll and have its CSR signed at once")
+                    "there is no other \(keyPair.algorithm.rawValue) key with a valid certificate: start a roll and have its CSR signed at once"
+                )
             }
         }
         if let exportedAt = keyPair.exportedAt {
             list.append("the private key was exported at \(exportedAt): copies outside of this daemon stay usable")
         }
         if let proven = try reading.keyUse(of: keyPair.publicKeyHash)?.proven {
-            list.append("it was last proven in use at \(proven.last), \(proven.count) times since \(proven.first)")
+            list.append(
+                "\(proven.count) tokens were decrypted with it since \(proven.first), the last at \(proven.last)")
         }
         if merchant.isPlatformIntegrator {
             list.append("every merchant registered to encrypt to \(merchant) is affected")

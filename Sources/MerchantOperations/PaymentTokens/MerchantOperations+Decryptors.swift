@@ -9,20 +9,23 @@ package struct ResolvedKey: Sendable {
 }
 
 extension MerchantOperations {
-    /// Which key a token was encrypted to. Reads the store on the calling thread.
+    /// Finds the active key pair with a publicKeyHash. Reads the store on the calling thread.
     ///
-    /// - Parameter judge: throws where the caller may not ask for this merchant's keys. Asked before anything is counted or told
-    ///   of the key: nobody keeps another's old key from becoming quiet, or learns where its keys stand.
+    /// - Parameters:
+    ///   - countsAsUse: false where the request comes with a token, which first shows whether the key is used
+    ///     (``open(_:with:on:for:)``).
+    ///   - judge: throws unless the caller is authorized for the merchant's keys. Called before the request is counted and
+    ///     before anything about the key is returned: no caller can delay the roll of another merchant's key.
     /// - Throws: what `judge` throws; `keyNotFound` for an unknown, a pending or an identity key, all in the same words; `keyRevoked`; `keyDestroyed`.
     package func resolveNow(
-        _ hash: PublicKeyHash, judging judge: (MerchantIdentifier) throws -> Void
+        _ hash: PublicKeyHash, countsAsUse: Bool = true, judging judge: (MerchantIdentifier) throws -> Void
     ) throws -> ResolvedKey {
         let now = clock.now
         return try repository.readNow { reading in
             let unknown = MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
             guard let keyPair = try reading.keyPair(hash), keyPair.purpose == .paymentProcessing else { throw unknown }
             try judge(keyPair.merchantIdentifier)
-            uses.recordAsked(hash, at: now)
+            if countsAsUse { uses.recordAsked(hash, at: now) }
             switch keyPair.state {
             case .pending: throw unknown
             case .revoked:

@@ -5,31 +5,33 @@ import Secrets
 package import Vocabulary
 
 extension MerchantOperations {
-    /// Checks a token's signature, chain, environment and time. Needs no key, decrypts and claims nothing.
+    /// Checks a token's signature, chain, environment and time. Needs no key, and claims nothing.
     ///
     /// - Parameter receivedAt: nil for now.
     package func verify(_ token: ApplePayToken, receivedAt: Timestamp? = nil) -> TokenVerification {
         if let receivedAt { return verifier.verify(token, receivedAt: receivedAt) }
         let now = clock.now
         let verification = verifier.verify(token, receivedAt: now)
-        tokenTimes.record(token.transactionId, verification, receivedAt: now)
+        observeTime(of: token, verification, receivedAt: now)
         return verification
     }
 
     /// Opens a token: verifies it, decrypts it with the key it names, holds it against what was expected, records what
     /// must be accountable, and claims it last, so that a token refused for any reason claims nothing.
     ///
-    /// The plaintext is returned only once record and claim are on stable storage; it is never stored.
+    /// The plaintext is returned only once record and claim are on stable storage; it is never stored. Only a token that
+    /// the key decrypts counts as a use of the key: anybody can write a `publicKeyHash` into a token, and Apple's signature
+    /// does not cover it.
     ///
     /// - Parameter key: what the token's publicKeyHash resolved to; the caller's permits for its merchant were checked.
-    /// - Throws: `malformed` for an Idempotency-Key made of the token; `tokenNotVerified`, naming every check that did not pass; `tokenMerchantMismatch`, before anything is
-    ///   decrypted; `tokenKeyMismatch`; `decryptionFailed`; `tokenMalformed`; `tokenMismatch`, naming both values;
+    /// - Throws: `malformed` for an Idempotency-Key made of the token; `tokenNotVerified`, naming every check that did not
+    ///   pass; `tokenMerchantMismatch`, before anything is decrypted; `tokenKeyMismatch`; `decryptionFailed`; `tokenMalformed`; `tokenMismatch`, naming both values;
     ///   `tokenAlreadyClaimed`; `idempotencyKeyReused`; `storeUnavailable`.
     package func open(
         _ token: ApplePayToken, with key: TokenKey, on terms: TokenTerms, for request: Request
     ) async throws -> OpenedToken {
         try requireRandomAttempt(of: token, request)
-        let verification = try await verified(token, terms, for: request)
+        let receipt = try await verified(token, key, terms, for: request)
         try terms.expectations.requireMerchant(key.merchantIdentifier)
         guard token.algorithm == key.algorithm else {
             throw MerchantError(
@@ -37,15 +39,19 @@ extension MerchantOperations {
                 "the token is \(token.algorithm.rawValue), its key \(key.publicKeyHash) is \(key.algorithm.rawValue)")
         }
         let plaintext = try plaintext(of: token, with: key.publicKeyHash)
-        // A verified token that its GCM tag fits was made by Apple for this very key, and now: at another time it proves nothing.
-        if case .now = terms.verification { uses.recordProven(key.publicKeyHash, at: clock.now) }
+        uses.recordAsked(key.publicKeyHash, at: clock.now)
+        // Apple made the token for this key when it was received; one that is verified at another time proves nothing.
+        if let receivedAt = receipt.receivedAt { uses.recordProven(key.publicKeyHash, at: receivedAt) }
         let data: PaymentData
         do { data = try plaintext.paymentData() } catch { throw MerchantError(.tokenMalformed, error.detail) }
+        if let verification = receipt.verification, let receivedAt = receipt.receivedAt, !receipt.isRepeat {
+            tokenTimes.record(verification, data, key.merchantIdentifier, receivedAt: receivedAt)
+        }
         var checks = try terms.expectations.judge(token, data)
         try await recordAccountable(token, key, terms, for: request)
         checks.append(try await claim(token, terms, for: request))
         return OpenedToken(
-            plaintext: plaintext, paymentData: data, key: key, verification: verification, checks: checks)
+            plaintext: plaintext, paymentData: data, key: key, verification: receipt.verification, checks: checks)
     }
 
     /// A key that is derived from the token is the same in every attempt, so that each attempt of one caller would get the
@@ -60,7 +66,19 @@ extension MerchantOperations {
         )
     }
 
-    private func plaintext(of token: ApplePayToken, with hash: PublicKeyHash) throws -> DecryptedPaymentData {
+    /// Counts a request for a key that can no longer be used, unless its token does not verify.
+    package func countRequestForRevokedKey(by token: ApplePayToken, _ terms: TokenTerms) {
+        let now = clock.now
+        let verification: TokenVerification? =
+            switch terms.verification {
+            case .declined: nil
+            case .at(let moment): verifier.verify(token, receivedAt: moment)
+            case .now: verifier.verify(token, receivedAt: now)
+            }
+        if verification?.isVerified ?? true { uses.recordAsked(token.publicKeyHash, at: now) }
+    }
+
+    func plaintext(of token: ApplePayToken, with hash: PublicKeyHash) throws -> DecryptedPaymentData {
         let material: SymmetricKeyMaterial =
             switch token.keyMaterial {
             case .ephemeralPublicKey(let key): .ephemeralPublicKey(key.derRepresentation)
@@ -75,35 +93,56 @@ extension MerchantOperations {
         }
     }
 
-    /// - Returns: nil where verification was declined.
+    /// What the verification of a token that is to be opened found.
+    private struct Receipt {
+        /// nil where verification was declined.
+        var verification: TokenVerification?
+        /// When the daemon received the token first; nil unless it is verified for the present.
+        var receivedAt: Timestamp?
+        /// Whether an earlier attempt of the same request won the token's claim.
+        var isRepeat = false
+    }
+
     private func verified(
-        _ token: ApplePayToken, _ terms: TokenTerms, for request: Request
-    ) async throws -> TokenVerification? {
+        _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request
+    ) async throws -> Receipt {
+        var receipt = Receipt()
         let verification: TokenVerification
         switch terms.verification {
-        case .declined: return nil
-        case .at(let moment): verification = verify(token, receivedAt: moment)
-        case .now(claims: false): verification = verify(token)
-        case .now(claims: true): verification = try await verifiedAtClaim(token, verify(token), for: request)
+        case .declined: return receipt
+        case .at(let moment): verification = verifier.verify(token, receivedAt: moment)
+        case .now(let claims):
+            let now = clock.now
+            let atPresent = verifier.verify(token, receivedAt: now)
+            if claims, let earlier = try await earlierAttempt(token, atPresent, for: request) {
+                receipt.receivedAt = earlier.at
+                receipt.isRepeat = true
+                verification = verifier.verify(token, receivedAt: earlier.at)
+            } else {
+                receipt.receivedAt = now
+                verification = atPresent
+                if verification.failsInTimeAlone { observeTime(of: token, verification, with: key, receivedAt: now) }
+            }
         }
         guard verification.isVerified else {
             let refusals = verification.refusals.map { "\($0.name.rawValue): \($0.finding)" }
             throw MerchantError(.tokenNotVerified, refusals.joined(separator: "; "))
         }
-        return verification
+        receipt.verification = verification
+        return receipt
     }
 
-    /// A repeat of a request that won its claim is judged at the time of that claim: a client that lost the answer may ask
-    /// for it again later than a new token may come.
-    private func verifiedAtClaim(
+    /// A repeat of a request that won its claim is verified at the time of that claim: a client whose response was lost may
+    /// repeat the request later than a new token is accepted.
+    private func earlierAttempt(
         _ token: ApplePayToken, _ verification: TokenVerification, for request: Request
-    ) async throws -> TokenVerification {
-        guard verification.failsInTimeAlone, request.idempotency != nil else { return verification }
+    ) async throws -> TokenClaim? {
+        guard verification.failsInTimeAlone, request.idempotency != nil else { return nil }
         let claim = try TokenClaim(of: token, at: clock.now, for: request)
         guard let earlier = try await claims.claim(of: claim.transactionId), earlier.isRepeated(by: claim) else {
-            return verification
+            return nil
         }
-        return verifier.verify(token, receivedAt: earlier.at)
+        return earlier
     }
 
     private func recordAccountable(

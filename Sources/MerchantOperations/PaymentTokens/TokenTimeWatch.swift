@@ -1,75 +1,130 @@
+import Crypto
+import MerchantCore
 package import PaymentToken
 import Synchronization
 package import Vocabulary
 
-/// Notices a clock that is plainly wrong: most genuine tokens of late were refused for their time alone.
+/// Reports a machine clock that is wrong: for most merchants, genuine tokens are refused for their signing time alone.
 ///
-/// A token is genuine where everything but its time held. One old token sent again and again counts once, so that nobody
-/// raises a false alarm with a token of his own. Remembers the last ``capacity`` tokens, no longer than ``window``.
+/// A token is genuine where everything but its time is right and the merchant's key decrypts it. Merchants and accounts
+/// have one vote each: the newest token of a merchant from an account that has not voted yet. So neither the tokens that
+/// one customer kept nor the traffic of one merchant decides. Fewer than ``fewestVotes`` votes say nothing.
 package final class TokenTimeWatch: Sendable {
-    package static let capacity = 256
     package static let window = Duration.seconds(600)
-    /// How many tokens it takes to say anything.
-    package static let fewest = 20
+    package static let fewestVotes = 5
+    package static let mostMerchants = 256
+    /// How many accounts' newest tokens are kept of one merchant.
+    package static let mostOfMerchant = 4
+
+    /// A keyed digest of an account number: it tells accounts apart, and nothing else.
+    package struct Account: Hashable, Sendable {
+        fileprivate let digest: [UInt8]
+    }
 
     private struct Sighting {
-        let transactionId: TransactionId
+        let merchant: MerchantIdentifier
+        let account: Account
         let receivedAt: Timestamp
         /// Signing time minus time of receipt, in milliseconds: below zero for a clock that is ahead.
         let offset: Int64
         let isRefused: Bool
     }
 
-    /// A ring: the oldest makes room.
-    private struct Ring {
-        var sightings: [Sighting] = []
-        var oldest = 0
+    private struct State {
+        /// Of each merchant, oldest first.
+        var sightings: [MerchantIdentifier: [Sighting]] = [:]
+        var lastRefusal: Timestamp?
     }
 
-    private let ring = Mutex(Ring())
+    private let state = Mutex(State())
+    private let accountKey = SymmetricKey(size: .bits256)
 
-    package init() {}
+    private let tellsAccountsApart: Bool
 
-    package func record(
-        _ transactionId: TransactionId, _ verification: TokenVerification, receivedAt: Timestamp
+    /// - Parameter tellsAccountsApart: false for Apple's sandbox environment, where everybody pays with the same test cards.
+    package init(tellsAccountsApart: Bool = true) { self.tellsAccountsApart = tellsAccountsApart }
+
+    package func account(_ number: SensitiveText) -> Account {
+        Account(
+            digest: Array(
+                HMAC<SHA256>.authenticationCode(for: Array(number.exposed.utf8), using: accountKey).prefix(16)))
+    }
+
+    /// - Parameter data: what the merchant's key decrypted.
+    func record(
+        _ verification: TokenVerification, _ data: PaymentData, _ merchant: MerchantIdentifier, receivedAt: Timestamp
     ) {
-        let isRefused = !verification.isVerified
-        guard !isRefused || verification.failsInTimeAlone, let signedAt = verification.signingTime else { return }
-        record(transactionId, signedAt: Timestamp(signedAt), receivedAt: receivedAt, isRefused: isRefused)
+        guard verification.isVerified || verification.failsInTimeAlone, let signedAt = verification.signingTime
+        else { return }
+        record(
+            account(data.applicationPrimaryAccountNumber), at: merchant, signedAt: Timestamp(signedAt),
+            receivedAt: receivedAt, isRefused: !verification.isVerified)
     }
 
     package func record(
-        _ transactionId: TransactionId, signedAt: Timestamp, receivedAt: Timestamp, isRefused: Bool
+        _ account: Account, at merchant: MerchantIdentifier, signedAt: Timestamp, receivedAt: Timestamp, isRefused: Bool
     ) {
         let sighting = Sighting(
-            transactionId: transactionId, receivedAt: receivedAt,
+            merchant: merchant, account: account, receivedAt: receivedAt,
             offset: signedAt.millisecondsSince1970 - receivedAt.millisecondsSince1970, isRefused: isRefused)
-        ring.withLock { ring in
-            if isRefused, ring.sightings.contains(where: { $0.transactionId == transactionId }) { return }
-            if ring.sightings.count < Self.capacity {
-                ring.sightings.append(sighting)
-            } else {
-                ring.sightings[ring.oldest] = sighting
-                ring.oldest = (ring.oldest + 1) % Self.capacity
-            }
+        state.withLock { state in
+            if isRefused { state.lastRefusal = receivedAt }
+            var ofMerchant = state.sightings[merchant, default: []]
+            ofMerchant.removeAll { $0.account == account }
+            ofMerchant.append(sighting)
+            state.sightings[merchant] = ofMerchant.suffix(Self.mostOfMerchant)
+            guard state.sightings.count > Self.mostMerchants,
+                let oldest = state.sightings.min(by: { Self.newest($0.value) < Self.newest($1.value) })?.key
+            else { return }
+            state.sightings[oldest] = nil
         }
     }
 
-    /// What stands out at a moment.
+    private static func newest(_ sightings: [Sighting]) -> Timestamp {
+        sightings.last?.receivedAt ?? Timestamp(millisecondsSince1970: .min)
+    }
+
+    /// Whether a genuine token was refused for its time within the window.
+    package func hasRefusals(at now: Timestamp) -> Bool {
+        state.withLock(\.lastRefusal).map(Self.range(at: now).contains) ?? false
+    }
+
+    /// To both sides, since the clock may be set back.
+    private static func range(at now: Timestamp) -> ClosedRange<Timestamp> {
+        now.adding(.zero - window)...now.adding(window)
+    }
+
+    /// What the votes say of the clock.
     package struct Anomaly: Hashable, Sendable {
-        package let refused: Int
-        package let genuine: Int
-        /// Of the refused: signing time minus time of receipt.
+        /// Merchants whose vote is a token that was refused.
+        package let refusing: Int
+        /// All merchants that have a vote.
+        package let merchants: Int
+        /// Of the refused tokens: signing time minus time of receipt.
         package let medianOffset: Duration
     }
 
-    /// - Returns: nil while there are too few tokens, or no majority of them is refused.
+    /// - Returns: nil while there are too few votes, or no majority of them is for refused tokens.
     package func anomaly(at now: Timestamp) -> Anomaly? {
-        let range = now.adding(.zero - Self.window)...now.adding(Self.window)
-        let recent = ring.withLock { $0.sightings.filter { range.contains($0.receivedAt) } }
-        let refused = recent.filter(\.isRefused).map(\.offset).sorted()
-        guard recent.count >= Self.fewest, refused.count * 2 > recent.count else { return nil }
+        var merchants: Set<MerchantIdentifier> = []
+        var accounts: Set<Account> = []
+        var refused: [Int64] = []
+        let range = Self.range(at: now)
+        let recent = state.withLock { state in
+            state.sightings.values.flatMap { $0.filter { range.contains($0.receivedAt) } }
+        }
+        for sighting in recent.sorted(by: { $0.receivedAt > $1.receivedAt })
+        where !merchants.contains(sighting.merchant)
+            && !(tellsAccountsApart && accounts.contains(sighting.account))
+        {
+            merchants.insert(sighting.merchant)
+            accounts.insert(sighting.account)
+            if sighting.isRefused { refused.append(sighting.offset) }
+        }
+        guard merchants.count >= Self.fewestVotes, refused.count * 2 > merchants.count else { return nil }
+        refused.sort()
         return Anomaly(
-            refused: refused.count, genuine: recent.count, medianOffset: .milliseconds(refused[refused.count / 2]))
+            refusing: refused.count, merchants: merchants.count,
+            medianOffset: .milliseconds(refused[refused.count / 2]))
     }
 }

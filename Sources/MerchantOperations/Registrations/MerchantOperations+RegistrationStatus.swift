@@ -11,9 +11,7 @@ extension MerchantOperations {
     ) -> [StatusFinding] {
         var findings: [StatusFinding] = []
         func add(_ severity: StatusFinding.Severity, _ code: StatusFinding.Code, _ detail: String) {
-            findings.append(
-                StatusFinding(
-                    severity: severity, code: code, detail: detail, merchantIdentifier: nil, publicKeyHash: nil))
+            findings.append(StatusFinding(severity: severity, code: code, detail: detail))
         }
         if counts.registrationsDrifting > 0 {
             add(

@@ -95,6 +95,7 @@ extension MerchantOperations {
         let (now, keyPair, ends) = (clock.now, ending.keyPair, ending.notAfter)
         // Apple no longer encrypts to a retiring key.
         guard keyPair.state != .retiring, let days = EndWarning.due(ends: ends, at: now),
+            let severity = EndSeverity.severity(ends: ends, state: keyPair.state, at: now),
             try !transaction.wasWarned(of: ends, days: days, key: keyPair.publicKeyHash)
         else { return false }
         try transaction.noteWarning(of: ends, days: days, key: keyPair.publicKeyHash, at: now)
@@ -105,30 +106,31 @@ extension MerchantOperations {
         let noun = keyPair.purpose == .identity ? "the identity certificate" : "the certificate"
         try transaction.append(
             Event(
-                days == 0 ? .certificateEnded : .certificateEndingSoon,
-                EndWarning.severity(days: days, state: keyPair.state), at: now, merchant: keyPair.merchantIdentifier,
-                key: keyPair.publicKeyHash, rollId: roll?.rollId,
+                days == 0 ? .certificateEnded : .certificateEndingSoon, severity, at: now,
+                merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash, rollId: roll?.rollId,
                 detail:
                     "\(noun) of the \(keyPair.state.rawValue) key \(days == 0 ? "ended" : "ends") at \(ends)\(missing.map { "; to do: \($0)" } ?? "")"
             ))
-        try warnBelowTarget(keyPair, days: days, in: transaction)
+        if [60, 7].contains(days) { try warnBelowTarget(keyPair, ends: ends, in: transaction) }
         return true
     }
 
-    /// Below its target a merchant is a warning inside the renewal window, critical in the last 7 days.
+    /// A merchant below its target is reported again when ``TargetRules`` raises the severity.
     private func warnBelowTarget(
-        _ keyPair: KeyPair, days: Int, in transaction: any MerchantTransaction
+        _ keyPair: KeyPair, ends: Timestamp, in transaction: any MerchantTransaction
     ) throws {
-        guard keyPair.state == .current, keyPair.purpose == .paymentProcessing, [60, 7].contains(days),
+        guard keyPair.state == .current, keyPair.purpose == .paymentProcessing,
             let merchant = try transaction.merchant(keyPair.merchantIdentifier)
         else { return }
         let active = try transaction.view(merchant).activeKeyPairs
         guard active < merchant.targetActiveKeyPairs else { return }
         try transaction.append(
             Event(
-                .belowTarget, days == 60 ? .warning : .critical, at: clock.now, merchant: merchant.identifier,
-                detail: "\(active) of \(merchant.targetActiveKeyPairs) active key pairs, and the current one ends soon")
-        )
+                .belowTarget, TargetRules.severity(lostAll: false, currentEnds: ends, at: clock.now), at: clock.now,
+                merchant: merchant.identifier,
+                detail:
+                    "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs, and the current one's certificate ends at \(ends)"
+            ))
     }
 
     private func remind(for request: Request, _ report: inout ScheduleReport) async throws -> Int {

@@ -8,8 +8,9 @@ extension MerchantOperations {
     /// How often at most an event tells that a revoked key was asked for: hashes are public, anybody may ask.
     package static let alarmInterval = Duration.seconds(86_400)
 
-    /// Stores what was seen of keys' uses, and does what follows from it: a proven use of a roll's new key promotes it, any
-    /// use of its old one restarts the quiet period, a request for a revoked key raises an event.
+    /// Stores what was seen of keys' uses, and does what follows from it: a successful decryption with a roll's new key
+    /// promotes it or confirms its promotion, any use of the old key restarts the quiet period, and a request for a revoked
+    /// key raises an event.
     ///
     /// What cannot be stored is kept for the next time.
     ///
@@ -76,6 +77,7 @@ extension MerchantOperations {
         let before = try transaction.keyUse(of: hash)
         var after = before ?? KeyUse()
         after.add(use)
+        after.confirmPromotion(of: keyPair, by: use.proven)
         let alarm = Self.alarm(keyPair, use, before, at: now)
         if alarm != nil { after.alarmedAt = now }
         try transaction.setKeyUse(after, of: hash)
@@ -85,34 +87,44 @@ extension MerchantOperations {
             hash == roll.to || hash == roll.from
         else { return }
         if hash == roll.to, let proof = use.proven {
-            if before?.proven == nil {
+            let promotion = try automaticPromotion(
+                of: keyPair, decryptedAt: proof.first, at: now, for: request, in: transaction)
+            // The token arrived before the promotion, but caused it.
+            if promotion != nil { after.promotionConfirmedAt = proof.first }
+            let isConfirmedNow = before?.promotionConfirmedAt == nil && after.promotionConfirmedAt != nil
+            if before?.proven == nil || isConfirmedNow {
                 try transaction.append(
                     Event(
                         .switchObserved, .notice, at: now, merchant: keyPair.merchantIdentifier, key: hash,
                         rollId: roll.rollId,
-                        detail: "the first token that Apple encrypted to the new key was proven at \(proof.first)"))
+                        detail:
+                            "the first token that Apple encrypted to the new key was decrypted at \(after.promotionConfirmedAt ?? proof.first)"
+                    ))
             }
-            try promote(keyPair, provenAt: proof.first, at: now, for: request, in: transaction)
+            if let promotion {
+                try promotion.perform(in: transaction, at: now, for: request)
+                // The store forgot it with the change of state.
+                try transaction.setKeyUse(after, of: hash)
+            }
         }
         try transaction.refreshIdleTime(of: keyPair)
     }
 
-    /// Only a key pair that waits for it, and only if Apple can have switched to it: an old certificate's token proves nothing
-    /// about the present.
-    private func promote(
-        _ keyPair: KeyPair, provenAt: Timestamp, at now: Timestamp, for request: Request,
+    /// - Returns: nil unless the key pair is `standby` and Apple can have switched to it: a token for a certificate that is
+    ///   older than the current one says nothing about the present.
+    private func automaticPromotion(
+        of keyPair: KeyPair, decryptedAt: Timestamp, at now: Timestamp, for request: Request,
         in transaction: any MerchantTransaction
-    ) throws {
+    ) throws -> KeyMovePlan? {
         guard rolls.promotesOnProof, keyPair.state == .standby,
             let certificate = try transaction.certificates(of: keyPair.publicKeyHash).answering(at: now)
-        else { return }
+        else { return nil }
         let current = try transaction.currentKeyPair(likewise: keyPair)
             .flatMap { try transaction.certificates(of: $0.publicKeyHash).answering(at: now) }
-        guard SuccessorChoice.isYounger(certificate, than: current) else { return }
-        let plan = try Self.promotion(
-            of: keyPair, reason: "proven in use at \(provenAt): Apple encrypts to it", at: now, for: request,
-            in: transaction)
-        try plan.perform(in: transaction, at: now, for: request)
+        guard SuccessorChoice.isYounger(certificate, than: current) else { return nil }
+        return try Self.promotion(
+            of: keyPair, reason: "a token for it was decrypted at \(decryptedAt): Apple encrypts to it", at: now,
+            for: request, in: transaction)
     }
 
     private static func alarm(_ keyPair: KeyPair, _ use: KeyUse, _ before: KeyUse?, at now: Timestamp) -> Event? {

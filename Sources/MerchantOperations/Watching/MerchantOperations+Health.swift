@@ -2,7 +2,7 @@ import MerchantCore
 import Vocabulary
 
 extension MerchantOperations {
-    /// What is wrong with the daemon itself at this moment, worst first. Quick, and waits for nothing.
+    /// What is wrong with the daemon itself now, each problem on its own. Quick, and waits for nothing.
     package func healthFindings() -> [StatusFinding] {
         var findings = conditions() + damage.findings
         func critical(_ code: StatusFinding.Code, _ detail: String) {
@@ -29,6 +29,6 @@ extension TokenTimeWatch.Anomaly {
         let seconds = medianOffset.components.seconds
         let side = seconds < 0 ? "ahead of" : "behind"
         return
-            "\(refused) of the last \(genuine) genuine tokens were refused for their signing time, by the median \(abs(seconds)) seconds: the machine's clock seems to be \(side) Apple's, set it right"
+            "genuine tokens of \(refusing) of the last \(merchants) merchants are refused for their signing time, by the median \(abs(seconds)) seconds: the machine's clock seems to be \(side) Apple's; correct it, and check that it is synchronized (chronyc tracking or timedatectl)"
     }
 }

@@ -21,21 +21,19 @@ package struct DatabaseInspection: Sendable {
     package let coverage: BackupCoverage?
     /// When the last audit record was made.
     package let lastRecordAt: Timestamp?
-    /// Active key pairs whose certificate ends within the renewal window, soonest first; at most 1000.
-    package let ending: [EndingKeyPair]
+    /// nil where it cannot be counted: the schema is older, or an index is missing.
+    package let ending: EndingCounts?
     /// What the database says of the fact that was asked for; nil for nothing.
     package let fact: String?
 
     /// A first start was cut short before the database was made, or had its first data key: the next one goes on.
     package struct Unfinished: Error {}
 
-    /// - Parameters:
-    ///   - horizon: certificates that end before it are counted as ending.
-    ///   - fact: the name of what the daemon may have stored of itself.
+    /// - Parameter fact: the name of what the daemon may have stored of itself.
     /// - Throws: `storeUnavailable` where the file cannot be opened or is not ours, ``Unfinished``.
-    package init(of path: String, at now: Timestamp, horizon: Timestamp, fact: String) throws {
+    package init(of path: String, at now: Timestamp, fact: String) throws {
         self = try StoreFailure.translating {
-            try Self.read(path) { try Self(reading: $0, now, horizon, fact) }
+            try Self.read(path) { try Self(reading: $0, now, fact) }
         }
     }
 
@@ -103,7 +101,7 @@ package struct DatabaseInspection: Sendable {
         return try DatabaseQueue(path: name, configuration: configuration)
     }
 
-    private init(reading db: Database, _ now: Timestamp, _ horizon: Timestamp, _ fact: String) throws {
+    private init(reading db: Database, _ now: Timestamp, _ fact: String) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard found == DatabaseKind.merchants.rawValue else {
             if try found == 0 && Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema LIMIT 1") == nil {
@@ -128,7 +126,7 @@ package struct DatabaseInspection: Sendable {
         lastRecordAt = try reader.first("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
             try $0.timestamp("at")
         }
-        ending = try reader.keyPairsEnding(before: horizon, limit: 1000)
+        ending = try? EndingCounts(in: reader, at: now)
         self.fact = (try? reader.daemonFact(fact)).flatMap { $0.isEmpty ? nil : $0 }
     }
 

@@ -29,23 +29,6 @@ extension StoreReading {
         return counts
     }
 
-    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
-        try every(
-            """
-            SELECT identifier, active_key_pairs, target_active_key_pairs, current_ends_at
-            FROM merchants INDEXED BY merchants_below_target
-            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND identifier > ?
-            ORDER BY identifier LIMIT ?
-            """, [cursor?.rawValue ?? "", max(0, limit)]
-        ) { row in
-            MerchantBelowTarget(
-                merchantIdentifier: try row.merchantIdentifier("identifier"),
-                activeKeyPairs: try row.integer("active_key_pairs"),
-                targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
-                currentEnds: try row.timestampIfAny("current_ends_at"))
-        }
-    }
-
     /// Of several certificates over one key pair the end of the one that ends last counts: until then one answers.
     func keyPairsEnding(before moment: Timestamp, limit: Int) throws -> [EndingKeyPair] {
         try every(
@@ -58,5 +41,99 @@ extension StoreReading {
 
     func daemonFact(_ name: String) throws -> String? {
         try first("SELECT value FROM daemon_facts WHERE name = ?", [name]) { try $0.text("value") }
+    }
+}
+
+// MARK: - What ends, and who has too few key pairs
+
+extension StoreReading {
+    func countEnding(_ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int {
+        try first(
+            """
+            SELECT count(*) AS ending FROM key_pairs \(keyPairs.source) AND ends_at >= ? AND ends_at < ?
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+        ) { try $0.integer("ending") } ?? 0
+    }
+
+    func keyPairsEnding(
+        _ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) throws -> [EndingKeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns), ends_at FROM key_pairs \(keyPairs.source) AND ends_at >= ? AND ends_at < ?
+            ORDER BY ends_at, id LIMIT ?
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970, max(0, limit)]
+        ) { EndingKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("ends_at")) }
+    }
+
+    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
+        try every(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_below_target
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND identifier > ?
+            ORDER BY identifier LIMIT ?
+            """, [cursor?.rawValue ?? "", max(0, limit)], BelowTargetRow.merchant)
+    }
+
+    func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) throws -> Int {
+        try first(
+            """
+            SELECT count(*) AS below FROM merchants INDEXED BY merchants_below_target_ending
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
+                AND current_ends_at >= ? AND current_ends_at < ?
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+        ) { try $0.integer("below") } ?? 0
+    }
+
+    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
+        try every(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_below_target_ending
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
+                AND current_ends_at <= ?
+            ORDER BY current_ends_at LIMIT ?
+            """, [moment.millisecondsSince1970, max(0, limit)], BelowTargetRow.merchant)
+    }
+
+    func countWithoutActiveKeyPair() throws -> Int {
+        try first(
+            """
+            SELECT count(*) AS without FROM merchants INDEXED BY merchants_without_active_key_pair
+            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND identifier > ''
+            """, []
+        ) { try $0.integer("without") } ?? 0
+    }
+
+    func merchantsWithoutActiveKeyPair(limit: Int) throws -> [MerchantBelowTarget] {
+        try every(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_without_active_key_pair
+            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND identifier > ''
+            ORDER BY identifier LIMIT ?
+            """, [max(0, limit)], BelowTargetRow.merchant)
+    }
+}
+
+extension EndingKeyPairs {
+    /// Each index holds exactly the rows of its condition, so that a count reads the index alone.
+    fileprivate var source: String {
+        switch self {
+        case .active: "INDEXED BY key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"
+        case .current: "INDEXED BY key_pairs_current_ending WHERE state = 'current'"
+        case .notCurrent: "INDEXED BY key_pairs_not_current_ending WHERE state IN ('standby', 'retiring')"
+        }
+    }
+}
+
+private enum BelowTargetRow {
+    static let columns = "identifier, active_key_pairs, target_active_key_pairs, current_ends_at, had_active_key_pair"
+
+    static func merchant(_ row: Row) throws -> MerchantBelowTarget {
+        MerchantBelowTarget(
+            merchantIdentifier: try row.merchantIdentifier("identifier"),
+            activeKeyPairs: try row.integer("active_key_pairs"),
+            targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
+            currentEnds: try row.timestampIfAny("current_ends_at"),
+            hadActiveKeyPair: try row.flag("had_active_key_pair"))
     }
 }

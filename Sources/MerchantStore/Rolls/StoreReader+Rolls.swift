@@ -104,7 +104,8 @@ extension StoreReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse? {
         try first(
             """
-            SELECT asked_count, asked_first, asked_last, proven_count, proven_first, proven_last, alarmed_at
+            SELECT asked_count, asked_first, asked_last, proven_count, proven_first, proven_last,
+                promotion_confirmed_at, alarmed_at
             FROM key_pairs JOIN key_uses ON key_uses.key_pair_id = key_pairs.id WHERE public_key_hash = ?
             """, [hash.data]
         ) { row in
@@ -114,7 +115,9 @@ extension StoreReading {
                     count: try row.integer("\(name)_count"), first: first, last: try row.timestamp("\(name)_last"))
             }
             return KeyUse(
-                askedFor: try use("asked"), proven: try use("proven"), alarmedAt: try row.timestampIfAny("alarmed_at"))
+                askedFor: try use("asked"), proven: try use("proven"),
+                promotionConfirmedAt: try row.timestampIfAny("promotion_confirmed_at"),
+                alarmedAt: try row.timestampIfAny("alarmed_at"))
         }
     }
 
@@ -159,33 +162,6 @@ extension StoreReading {
             SELECT 1 FROM key_warnings
             WHERE key_pair_id = (SELECT id FROM key_pairs WHERE public_key_hash = ?) AND ends_at = ? AND days = ?
             """, [hash.data, ends.millisecondsSince1970, days], { _ in true }) ?? false
-    }
-
-    func countEnding(from begin: Timestamp, to end: Timestamp) throws -> Int {
-        try first(
-            """
-            SELECT count(*) AS ending FROM key_pairs INDEXED BY key_pairs_ending
-            WHERE state IN ('standby', 'current', 'retiring') AND ends_at >= ? AND ends_at < ?
-            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
-        ) { try $0.integer("ending") } ?? 0
-    }
-
-    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
-        try every(
-            """
-            SELECT identifier, active_key_pairs, target_active_key_pairs, current_ends_at
-            FROM merchants INDEXED BY merchants_below_target_ending
-            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
-                AND current_ends_at <= ?
-            ORDER BY current_ends_at LIMIT ?
-            """, [moment.millisecondsSince1970, max(0, limit)]
-        ) { row in
-            MerchantBelowTarget(
-                merchantIdentifier: try row.merchantIdentifier("identifier"),
-                activeKeyPairs: try row.integer("active_key_pairs"),
-                targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
-                currentEnds: try row.timestampIfAny("current_ends_at"))
-        }
     }
 
     func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair] {

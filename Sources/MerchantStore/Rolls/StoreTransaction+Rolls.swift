@@ -50,28 +50,37 @@ extension StoreTransaction {
         try execute(
             """
             INSERT INTO key_uses (key_pair_id, asked_count, asked_first, asked_last, proven_count, proven_first,
-                proven_last, alarmed_at)
-            SELECT id, ?, ?, ?, ?, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
+                proven_last, promotion_confirmed_at, alarmed_at)
+            SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
             ON CONFLICT (key_pair_id) DO UPDATE SET asked_count = excluded.asked_count,
                 asked_first = excluded.asked_first, asked_last = excluded.asked_last,
                 proven_count = excluded.proven_count, proven_first = excluded.proven_first,
-                proven_last = excluded.proven_last, alarmed_at = excluded.alarmed_at
+                proven_last = excluded.proven_last, promotion_confirmed_at = excluded.promotion_confirmed_at,
+                alarmed_at = excluded.alarmed_at
             """,
             [
                 use.askedFor?.count ?? 0, use.askedFor?.first.millisecondsSince1970,
                 use.askedFor?.last.millisecondsSince1970, use.proven?.count ?? 0,
                 use.proven?.first.millisecondsSince1970, use.proven?.last.millisecondsSince1970,
-                use.alarmedAt?.millisecondsSince1970, hash.data,
+                use.promotionConfirmedAt?.millisecondsSince1970, use.alarmedAt?.millisecondsSince1970, hash.data,
             ])
     }
 
-    /// One statement, without a look at what is there: it runs for every key that was used.
+    /// One statement that reads nothing first: it runs for every key that was used. The key pair's own row is read only
+    /// where a token was decrypted. What confirms a promotion is ``KeyUse/confirmPromotion(of:by:)``.
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
+        let (provenFirst, provenLast) = (
+            use.proven?.first.millisecondsSince1970, use.proven?.last.millisecondsSince1970
+        )
         try execute(
             """
             INSERT INTO key_uses (key_pair_id, asked_count, asked_first, asked_last, proven_count, proven_first,
-                proven_last)
-            SELECT id, ?, ?, ?, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
+                proven_last, promotion_confirmed_at)
+            SELECT id, ?, ?, ?, ?, ?, ?, CASE
+                    WHEN ? IS NULL THEN NULL
+                    WHEN state = 'current' AND ? >= state_since THEN iif(? >= state_since, ?, ?)
+                END
+            FROM key_pairs WHERE public_key_hash = ?
             ON CONFLICT (key_pair_id) DO UPDATE SET asked_count = asked_count + excluded.asked_count,
                 asked_first = min(coalesce(asked_first, excluded.asked_first), coalesce(excluded.asked_first, asked_first)),
                 asked_last = max(coalesce(asked_last, excluded.asked_last), coalesce(excluded.asked_last, asked_last)),
@@ -79,12 +88,13 @@ extension StoreTransaction {
                 proven_first =
                     min(coalesce(proven_first, excluded.proven_first), coalesce(excluded.proven_first, proven_first)),
                 proven_last =
-                    max(coalesce(proven_last, excluded.proven_last), coalesce(excluded.proven_last, proven_last))
+                    max(coalesce(proven_last, excluded.proven_last), coalesce(excluded.proven_last, proven_last)),
+                promotion_confirmed_at = coalesce(promotion_confirmed_at, excluded.promotion_confirmed_at)
             """,
             [
                 use.askedFor?.count ?? 0, use.askedFor?.first.millisecondsSince1970,
-                use.askedFor?.last.millisecondsSince1970, use.proven?.count ?? 0,
-                use.proven?.first.millisecondsSince1970, use.proven?.last.millisecondsSince1970, hash.data,
+                use.askedFor?.last.millisecondsSince1970, use.proven?.count ?? 0, provenFirst, provenLast,
+                provenLast, provenLast, provenFirst, provenFirst, provenLast, hash.data,
             ])
     }
 

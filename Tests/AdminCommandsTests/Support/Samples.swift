@@ -34,11 +34,16 @@ enum Samples {
     static func status(_ severities: [String]) -> StatusDocument {
         StatusDocument(
             version: "1", environment: "production", time: "2026-11-21T04:53:15Z", startedAt: "2026-11-21T04:00:00Z",
-            merchants: 3, merchantsBelowTarget: 0,
+            merchants: 3, merchantsBelowTarget: 2,
             keyPairs: ["pending": 1, "standby": 1, "current": 2, "retiring": 3, "revoked": 4, "destroyed": 5],
             certificates: 6, auditRecords: 7, auditHead: nil, backups: nil,
             findings: severities.map {
-                .init(severity: $0, code: "c", detail: "detail of \($0)", merchantIdentifier: nil, publicKeyHash: nil)
+                .init(
+                    severity: $0, code: "c", detail: "7 subjects of \($0)", count: 7, countBySeverity: [$0: 7],
+                    mostUrgent: [
+                        .init(
+                            severity: $0, detail: "one of 7", merchantIdentifier: "merchant.first", publicKeyHash: nil)
+                    ])
             })
     }
 

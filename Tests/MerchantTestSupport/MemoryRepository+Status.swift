@@ -1,0 +1,71 @@
+import MerchantCore
+import Vocabulary
+
+extension MemoryTransaction {
+    func noteActive(_ keyPair: KeyPair) {
+        guard keyPair.state.isActive, keyPair.purpose == .paymentProcessing else { return }
+        state.hadActiveKeyPair.insert(keyPair.merchantIdentifier)
+    }
+
+    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) -> [MerchantBelowTarget] {
+        let ends = Dictionary(
+            grouping: ending(.current).filter { $0.keyPair.purpose == .paymentProcessing },
+            by: \.keyPair.merchantIdentifier)
+        return Array(
+            merchants(after: cursor, limit: .max).compactMap { merchant in
+                let active = keyPairs(of: merchant.identifier).count {
+                    $0.state.isActive && $0.purpose == .paymentProcessing
+                }
+                guard active < merchant.targetActiveKeyPairs else { return nil }
+                return MerchantBelowTarget(
+                    merchantIdentifier: merchant.identifier, activeKeyPairs: active,
+                    targetActiveKeyPairs: merchant.targetActiveKeyPairs,
+                    currentEnds: ends[merchant.identifier]?.map(\.notAfter).min(),
+                    hadActiveKeyPair: state.hadActiveKeyPair.contains(merchant.identifier))
+            }.prefix(limit))
+    }
+
+    func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) -> [MerchantBelowTarget] {
+        Array(belowTarget { $0 <= moment }.prefix(limit))
+    }
+
+    func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) -> Int {
+        belowTarget { begin <= $0 && $0 < end }.count
+    }
+
+    /// Soonest first.
+    private func belowTarget(whoseCurrentEnds fits: (Timestamp) -> Bool) -> [MerchantBelowTarget] {
+        merchantsBelowTarget(after: nil, limit: .max)
+            .compactMap { merchant in merchant.currentEnds.map { (merchant, $0) } }
+            .filter { fits($0.1) }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
+    func countWithoutActiveKeyPair() -> Int { merchantsWithoutActiveKeyPair(limit: .max).count }
+
+    func merchantsWithoutActiveKeyPair(limit: Int) -> [MerchantBelowTarget] {
+        Array(
+            merchantsBelowTarget(after: nil, limit: .max).filter { $0.activeKeyPairs == 0 && $0.hadActiveKeyPair }
+                .prefix(limit))
+    }
+
+    func keyPairsEnding(before moment: Timestamp, limit: Int) -> [EndingKeyPair] {
+        Array(ending(.active).filter { $0.notAfter <= moment }.prefix(limit))
+    }
+
+    func countEnding(_ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp) -> Int {
+        keyPairsEnding(keyPairs, from: begin, to: end, limit: .max).count
+    }
+
+    func keyPairsEnding(
+        _ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) -> [EndingKeyPair] {
+        Array(ending(keyPairs).filter { begin <= $0.notAfter && $0.notAfter < end }.prefix(limit))
+    }
+
+    /// Soonest first.
+    private func ending(_ keyPairs: EndingKeyPairs) -> [EndingKeyPair] {
+        state.rows.filter { keyPairs.contains($0.keyPair.state) }.compactMap { row in
+            row.certificates.map(\.notAfter).max().map { EndingKeyPair(keyPair: row.keyPair, notAfter: $0) }
+        }.sorted { $0.notAfter < $1.notAfter }
+    }
+}
