@@ -20,21 +20,21 @@ extension MerchantOperations {
         defer { uses.forget(collection) }
         let gathered = await inStoredOrder(collection.uses)
         let request = Request(caller: caller, requestId: "observed-use")
-        let now = clock.now
+        let time = confirmedTime.reading()
         var rest = gathered[...]
         var failure: (any Error)?
         while !rest.isEmpty {
             let some = Array(rest.prefix(Self.usesInOneWrite))
             do {
                 try await repository.write { transaction in
-                    for (hash, use) in some { try note(use, of: hash, at: now, for: request, in: transaction) }
+                    for (hash, use) in some { try note(use, of: hash, at: time, for: request, in: transaction) }
                 }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest { uses.add(use, for: hash) }
                 throw error
             } catch {
                 failure = failure ?? error
-                try await storeOneByOne(rest, of: some.count, at: now, for: request)
+                try await storeOneByOne(rest, of: some.count, at: time, for: request)
             }
             rest = rest.dropFirst(some.count)
         }
@@ -55,11 +55,12 @@ extension MerchantOperations {
     /// - Throws: where the store fails, with everything that is left kept for the next time. What else fails was thrown for
     ///   the group already.
     private func storeOneByOne(
-        _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, of count: Int, at now: Timestamp, for request: Request
+        _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, of count: Int, at time: ClockReading,
+        for request: Request
     ) async throws {
         for (index, (hash, use)) in rest.prefix(count).enumerated() {
             do {
-                try await repository.write { try note(use, of: hash, at: now, for: request, in: $0) }
+                try await repository.write { try note(use, of: hash, at: time, for: request, in: $0) }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest.dropFirst(index) { uses.add(use, for: hash) }
                 throw error
@@ -68,9 +69,12 @@ extension MerchantOperations {
     }
 
     private func note(
-        _ use: KeyUse, of hash: PublicKeyHash, at now: Timestamp, for request: Request,
+        _ use: KeyUse, of hash: PublicKeyHash, at time: ClockReading, for request: Request,
         in transaction: any MerchantTransaction
     ) throws {
+        let now = time.wall
+        // The use is a few seconds old. A clock that was set back must not make it look older.
+        let use = use.shifted(by: time.setBack, notPast: time.latest)
         guard try transaction.useHasConsequences(of: hash) else { return try transaction.addKeyUse(use, of: hash) }
         guard let keyPair = try transaction.keyPair(hash) else { return }
         let before = try transaction.keyUse(of: hash)
@@ -92,7 +96,7 @@ extension MerchantOperations {
                         rollId: roll.rollId,
                         detail: "the first token that Apple encrypted to the new key was proven at \(proof.first)"))
             }
-            try promote(keyPair, provenAt: proof.first, at: now, for: request, in: transaction)
+            try promote(keyPair, provenAt: proof.first, at: time, for: request, in: transaction)
         }
         try transaction.refreshIdleTime(of: keyPair)
     }
@@ -100,9 +104,10 @@ extension MerchantOperations {
     /// Only a key pair that waits for it, and only if Apple can have switched to it: an old certificate's token proves nothing
     /// about the present.
     private func promote(
-        _ keyPair: KeyPair, provenAt: Timestamp, at now: Timestamp, for request: Request,
+        _ keyPair: KeyPair, provenAt: Timestamp, at time: ClockReading, for request: Request,
         in transaction: any MerchantTransaction
     ) throws {
+        let now = time.wall
         guard rolls.promotesOnProof, keyPair.state == .standby,
             let certificate = try transaction.certificates(of: keyPair.publicKeyHash).answering(at: now)
         else { return }
@@ -110,7 +115,7 @@ extension MerchantOperations {
             .flatMap { try transaction.certificates(of: $0.publicKeyHash).answering(at: now) }
         guard SuccessorChoice.isYounger(certificate, than: current) else { return }
         let plan = try Self.promotion(
-            of: keyPair, reason: "proven in use at \(provenAt): Apple encrypts to it", at: now, for: request,
+            of: keyPair, reason: "proven in use at \(provenAt): Apple encrypts to it", at: time, for: request,
             in: transaction)
         try plan.perform(in: transaction, at: now, for: request)
     }

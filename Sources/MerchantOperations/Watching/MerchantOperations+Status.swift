@@ -15,6 +15,8 @@ package struct StatusFinding: Hashable, Sendable {
         case belowTarget, certificateEnding, certificateEnded
         /// Payment tokens cannot be claimed; most genuine ones disagree with the machine's clock.
         case claimsRefused, clockWrong
+        /// The machine's clock differs from the daemon's own count of time.
+        case clockUnconfirmed
         /// The database cannot be written, or is damaged.
         case storeFailing, storeDamaged, diskNearlyFull
         /// A private key's seal or a certificate is not what was stored; the audit chain does not hold.
@@ -82,7 +84,8 @@ extension MerchantOperations {
     private static let mostListed = 10
 
     package func status() async throws -> Status {
-        let now = clock.now
+        let time = confirmedTime.reading()
+        let (now, earliest) = (time.wall, time.earliest)
         let (environment, gatewayHealth) = (environment, gateway.health)
         let ofDaemon = healthFindings()
         return try await repository.read { reading in
@@ -105,9 +108,9 @@ extension MerchantOperations {
             return Status(
                 at: now, environment: environment, counts: counts, backups: try reading.backupCoverage(),
                 findings: Array(findings.prefix(Self.mostFindings)),
-                rolls: try reading.rollCounts(quietIfIdleSince: now.adding(.zero - rolls.quietPeriod)),
+                rolls: try reading.rollCounts(quietIfIdleSince: earliest.adding(.zero - rolls.quietPeriod)),
                 longestWaitingRolls: try reading.rollsWaitingLongest(limit: Self.mostListed)
-                    .map { try view($0, in: reading, at: now) },
+                    .map { try view($0, in: reading, at: earliest) },
                 endingByWeek: try (0..<Self.weeksAhead).map { week in
                     let begins = now.adding(Self.week * week)
                     return (begins, try reading.countEnding(from: begins, to: begins.adding(Self.week)))
