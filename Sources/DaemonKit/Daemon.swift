@@ -146,6 +146,12 @@ package enum Daemon {
                             ) {
                                 await start.makeUp()
                             })),
+                    .init(
+                        service: OnWaitingThreads(
+                            FilesWatch(
+                                lock: lock, lockPath: settings.lockPath,
+                                masterKey: MasterKeyPresence(settings: settings.masterKey, store: store),
+                                conditions: conditions, logger: logger))),
                     .init(service: OnWaitingThreads(DraftRemoval(draft: draft, store: store))),
                     .init(
                         service: OnWaitingThreads(

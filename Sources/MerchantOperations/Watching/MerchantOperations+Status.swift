@@ -19,6 +19,8 @@ package struct StatusFinding: Hashable, Sendable {
         case clockUnconfirmed
         /// The database cannot be written, or is damaged.
         case storeFailing, storeDamaged, diskNearlyFull
+        /// The master key or the lock file is not in its place.
+        case masterKeyMissing, lockFileMissing
         /// A private key's seal or a certificate is not what was stored; the audit chain does not hold.
         case keyDamaged, auditBroken
         /// No good backup is as young as it should be, or the last attempt failed.
