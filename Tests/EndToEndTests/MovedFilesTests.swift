@@ -33,10 +33,10 @@ import Testing
             let exists = FileManager.default.fileExists(atPath: installation.path("state/merchantkeyd.lock"))
             #expect(exists, "attempt \(attempt)")
         }
-        let restore = try Installation.run([
+        let diagnosis = try Installation.run([
             "\(Installation.programs)/merchantkeyd", "diagnose", "--state-directory", installation.path("state"),
         ])
-        #expect(restore.output.contains("is not its lock file"), "\(restore.output)")
+        #expect(diagnosis.output.contains("is not its lock file"), "\(diagnosis.output)")
         #expect(try finding("lockFileMissing") != nil, "another file in its place is not the lock file")
         try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.lock"))
         try move("aside", "state/merchantkeyd.lock")

@@ -7,7 +7,8 @@ package import Vocabulary
 /// that stays the same for ``waitingTime`` is accepted: from then on the machine's clock is right. So a clock that jumps ahead
 /// and back within a day, at start or while the daemon runs, destroys nothing.
 ///
-/// The stored time is a lower bound of the true time: it lacks the time for which the machine was off.
+/// The stored time is a lower bound of the true time: it lacks the time for which the machine was off. A clock that is behind
+/// at start does not lower the count: the stored time is known to have passed.
 package final class ConfirmedTime: Sendable {
     /// How long a difference must stay the same before the machine's clock is accepted. A restart begins it again.
     package static let waitingTime = Duration.seconds(86_400)

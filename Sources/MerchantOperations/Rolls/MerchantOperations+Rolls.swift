@@ -130,7 +130,7 @@ extension MerchantOperations {
                         .rollNotQuiet, "the old key was asked for only now, at \(last): its quiet period begins again")
                 }
             case .promoted where hurries: break
-            case .promoted: throw Self.notQuiet(standing, at: earliest)
+            case .promoted: throw Self.notQuiet(standing, at: time)
             case .started, .certificateStored, .abandoned:
                 throw MerchantError(
                     .rollStateConflict,
@@ -143,7 +143,7 @@ extension MerchantOperations {
             let plan = try Self.revocation(
                 of: old, reason: reason ?? "rolled to \(roll.to)", at: time, for: request, in: transaction)
             var warnings = plan.warnings
-            if standing.state != .quiet { warnings.append(Self.notQuiet(standing, at: earliest).detail) }
+            if standing.state != .quiet { warnings.append(Self.notQuiet(standing, at: time).detail) }
             if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
             return RollMoves(
                 dryRun: dryRun, moves: plan.moves, warnings: warnings,
@@ -201,15 +201,19 @@ extension MerchantOperations {
                 toUse: try reading.keyUse(of: roll.to), policy: rolls, at: now))
     }
 
-    private static func notQuiet(_ standing: RollStanding, at now: Timestamp) -> MerchantError {
+    private static func notQuiet(_ standing: RollStanding, at time: ClockReading) -> MerchantError {
         guard let quietAt = standing.quietAt else {
             return MerchantError(
                 .rollNotQuiet, "the old key is not known to be out of use: \(standing.next ?? "its uses are not seen")")
         }
-        let minutes = max(0, (quietAt.millisecondsSince1970 - now.millisecondsSince1970 + 59_999) / 60_000)
+        let left = quietAt.millisecondsSince1970 - time.earliest.millisecondsSince1970
+        let minutes = max(0, (left + 59_999) / 60_000)
+        let clock =
+            quietAt <= time.wall
+            ? "; the machine's clock is past that time, but is not confirmed: see clockUnconfirmed in 'status'" : ""
         return MerchantError(
             .rollNotQuiet,
-            "the old key may still be in use: it is quiet at \(quietAt), in \(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes, if nobody asks for it until then"
+            "the old key may still be in use: it is quiet at \(quietAt), in \(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes, if nobody asks for it until then\(clock)"
         )
     }
 }
