@@ -108,8 +108,8 @@ let edges: [Target] = [
     room(
         "KeyCustody",
         [
-            "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLibCrypto", .crypto, .cryptoExtras, .x509,
-            .swiftASN1,
+            "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLibCrypto", "CLinux", .crypto, .cryptoExtras,
+            .x509, .swiftASN1,
         ]),
     room(
         "EventDelivery",

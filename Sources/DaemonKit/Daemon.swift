@@ -85,8 +85,12 @@ package enum Daemon {
         let rotation = MasterKeyRotation(
             settings.masterKey, store: store, keyring: keyring, caller: ourselves, clock: clock,
             conditions: conditions, logger: logger)
+        let confirmedTime = ConfirmedTime(
+            clock: clock, last: try store.readNow { try MerchantOperations.lastConfirmedTime(in: $0) })
+        store.setConfirmedTime(confirmedTime)
         let operations = MerchantOperations(
             repository: store, custodian: custody, claims: claims.ledger, clock: clock,
+            confirmedTime: confirmedTime,
             environment: settings.environment, tokenRoots: try tokenRoots(settings), rolls: settings.rolls,
             backups: BackupWorkshop(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
             conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
@@ -120,6 +124,7 @@ package enum Daemon {
             configuration: ServiceGroupConfiguration(
                 // Ended last to first: what the servers' last requests left is stored after them.
                 services: [
+                    .init(service: ClockWatch(operations: operations, conditions: conditions, logger: logger)),
                     .init(service: observedUse), .init(service: refusals), .init(service: sweep),
                     .init(service: schedule), .init(service: settler), .init(service: OnWaitingThreads(rotation)),
                     .init(service: eventSweep), .init(service: eventDelivery),
@@ -141,6 +146,12 @@ package enum Daemon {
                             ) {
                                 await start.makeUp()
                             })),
+                    .init(
+                        service: OnWaitingThreads(
+                            FilesWatch(
+                                lock: lock, lockPath: settings.lockPath,
+                                masterKey: MasterKeyPresence(settings: settings.masterKey, store: store),
+                                conditions: conditions, logger: logger))),
                     .init(service: OnWaitingThreads(DraftRemoval(draft: draft, store: store))),
                     .init(
                         service: OnWaitingThreads(

@@ -66,7 +66,8 @@ package protocol MerchantTransaction: MerchantReading, RegistrationWriting, Even
     func append(_ entry: AuditEntry) throws
     /// What an earlier request of the same caller with the same key led to; nil for a new one.
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome?
-    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at moment: Timestamp) throws
+    /// Remembers what a request led to. Keys that have expired by the earliest time may be removed.
+    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws
     func setDaemonFact(_ name: String, _ value: String) throws
     /// Remembers a backup; one that is known already is only ever changed to verified.
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws

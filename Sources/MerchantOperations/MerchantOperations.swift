@@ -11,6 +11,8 @@ package struct MerchantOperations: Sendable {
     package let custodian: any KeyCustodian
     package let claims: any ClaimLedger
     package let clock: any WallClock
+    /// Which time scheduled work that cannot be undone is due by, and which time deadlines are counted from.
+    package let confirmedTime: ConfirmedTime
     package let environment: Environment
     package let rolls: RollPolicy
     /// What decryptors' requests leave behind, until it is stored.
@@ -39,10 +41,12 @@ package struct MerchantOperations: Sendable {
 
     /// - Parameters:
     ///   - tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
+    ///   - confirmedTime: nil: the clock is right at the start.
     ///   - conditions: asked for each status.
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger,
-        clock: any WallClock, environment: Environment, tokenRoots: [TrustRoot]? = nil,
+        clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment,
+        tokenRoots: [TrustRoot]? = nil,
         rolls: RollPolicy = RollPolicy(),
         backups: (any BackupKeeper)? = nil, masterKey: (any MasterKeyKeeper)? = nil,
         conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
@@ -54,6 +58,7 @@ package struct MerchantOperations: Sendable {
         self.custodian = custodian
         self.claims = claims
         self.clock = clock
+        self.confirmedTime = confirmedTime ?? ConfirmedTime(clock: clock)
         refusals = RefusalLog(clock: clock)
         self.environment = environment
         tokenTimes = TokenTimeWatch(tellsAccountsApart: environment == .production)
@@ -138,9 +143,9 @@ extension Request.Idempotency? {
         return outcome.resource
     }
 
-    func remember(_ resource: String, at now: Timestamp, in transaction: any MerchantTransaction) throws {
+    func remember(_ resource: String, at time: ClockReading, in transaction: any MerchantTransaction) throws {
         guard let self else { return }
-        try transaction.remember(self.key, requestDigest: self.requestDigest, resource: resource, at: now)
+        try transaction.remember(self.key, requestDigest: self.requestDigest, resource: resource, at: time)
     }
 }
 

@@ -60,6 +60,9 @@ package final class MerchantStore: MerchantRepository, Sendable {
     /// Names who is told where the audit ends. Once, before the store is shared.
     package func setAuditObserver(_ observer: any AuditObserver) { queue.setAuditObserver(observer) }
 
+    /// Names what events' times are compared with. Once, before the store is shared.
+    package func setConfirmedTime(_ time: ConfirmedTime) { queue.setConfirmedTime(time) }
+
     /// Whether writes are taken, and if not, why.
     package var health: StoreHealth { queue.health }
 

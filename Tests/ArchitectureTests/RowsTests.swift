@@ -75,7 +75,7 @@ import Testing
     @Test func `the domain does no input or output`() throws {
         for (target, file, module) in try Self.imports() where target == "MerchantCore" {
             #expect(
-                ["Vocabulary", "Secrets", "Crypto", "FoundationEssentials"].contains(module),
+                ["Vocabulary", "Secrets", "Crypto", "FoundationEssentials", "Synchronization"].contains(module),
                 "\(target)/\(file) imports \(module)")
         }
     }

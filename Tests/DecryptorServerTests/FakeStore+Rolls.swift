@@ -15,6 +15,7 @@ extension FakeTransaction {
     func rollsWaitingLongest(limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }
     func rollCounts(quietIfIdleSince moment: Timestamp) throws -> [RollState: Int] { throw FakeStore.NotNeeded() }
     func rollsIdle(since moment: Timestamp, limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }
+    func rollsIdle(after moment: Timestamp, limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }
     func rollsToRemind(at moment: Timestamp, limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }
     func rollsWithoutNextPair(limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }
     func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [EndingKeyPair] { throw FakeStore.NotNeeded() }

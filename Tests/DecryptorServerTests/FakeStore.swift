@@ -119,7 +119,7 @@ final class FakeTransaction: MerchantTransaction {
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws -> Bool { throw FakeStore.NotNeeded() }
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws { throw FakeStore.NotNeeded() }
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome? { throw FakeStore.NotNeeded() }
-    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at moment: Timestamp) throws {
+    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws {
         throw FakeStore.NotNeeded()
     }
     func setDaemonFact(_ name: String, _ value: String) throws { throw FakeStore.NotNeeded() }
@@ -130,6 +130,8 @@ final class HandClock: WallClock {
     private let moment = Mutex(Timestamp(millisecondsSince1970: 1_790_000_000_000))
 
     var now: Timestamp { moment.withLock { $0 } }
+    var uptime: Duration { .milliseconds(now.millisecondsSince1970) }
+    let bootIdentifier = "boot"
 
     func advance(by duration: Duration) { moment.withLock { $0 = $0.adding(duration) } }
 }

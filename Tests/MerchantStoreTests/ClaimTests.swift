@@ -108,6 +108,23 @@ struct ClaimTests {
         #expect(try await store.claim(.sample(9, after: hour + 1)) == .won)
     }
 
+    @Test("while the clock is set back, a payment whose claim may have been removed is refused, also after a restart")
+    func setBack() async throws {
+        let hour = Int(ClaimStore.retention.components.seconds)
+        _ = try await store.claim(.sample(1))
+        for payment in 2..<4 { _ = try await store.claim(.sample(payment, after: hour + 1)) }
+        #expect(try temporary.rows() == 2)
+        let limit = hour + 1 - Int(ClaimStore.longestSetBack.components.seconds)
+        #expect(await refusal { _ = try await store.claim(.sample(1, after: 60)) }?.code == .tokenNotVerified)
+        #expect(await refusal { _ = try await store.claim(.sample(4, after: limit)) }?.code == .tokenNotVerified)
+        #expect(try await store.claim(.sample(5, after: limit + 1)) == .won)
+        #expect(await refusal { _ = try await store.claim(.sample(2, after: 60)) }?.code == .tokenAlreadyClaimed)
+        try store.close()
+        let again = try ClaimStore.open(path: temporary.path)
+        #expect(await refusal { _ = try await again.claim(.sample(1, after: 60)) }?.code == .tokenNotVerified)
+        try again.close()
+    }
+
     @Test("a claim that is refused removes none")
     func refusedSweepsNothing() async throws {
         for payment in 0..<10 { _ = try await store.claim(.sample(payment)) }

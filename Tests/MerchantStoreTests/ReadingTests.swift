@@ -143,7 +143,7 @@ struct ReadingTests {
             try transaction.update(current)
             try transaction.append(Sample.entry(.keyPromoted, merchant: merchant, key: hash))
             _ = try transaction.idempotentOutcome(key)
-            try transaction.remember(key, requestDigest: [1], resource: "r", at: Sample.moment)
+            try transaction.remember(key, requestDigest: [1], resource: "r", at: ClockReading(Sample.moment))
             try transaction.setDaemonFact("a", "b")
             var roll = try transaction.insertRoll(
                 of: merchant, algorithm: .ecV1, from: nil, to: hash, at: Sample.moment)

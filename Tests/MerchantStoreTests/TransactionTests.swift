@@ -185,24 +185,25 @@ struct TransactionTests {
         let others = IdempotencyKey(callerUID: 1001, operation: "POST /v1/merchants", value: "abc")
         try await store.write { transaction throws in
             #expect(try transaction.idempotentOutcome(key) == nil)
-            try transaction.remember(key, requestDigest: [1, 2], resource: "merchant.a", at: Sample.moment)
+            try transaction.remember(
+                key, requestDigest: [1, 2], resource: "merchant.a", at: ClockReading(Sample.moment))
             #expect(try transaction.idempotentOutcome(others) == nil)
         }
         let known = try await store.write { try $0.idempotentOutcome(key) }
         #expect(known == IdempotentOutcome(requestDigest: [1, 2], resource: "merchant.a"))
         let again = await refusal {
             try await store.write {
-                try $0.remember(key, requestDigest: [3], resource: "merchant.b", at: Sample.moment)
+                try $0.remember(key, requestDigest: [3], resource: "merchant.b", at: ClockReading(Sample.moment))
             }
         }
         #expect(again?.code == .idempotencyKeyReused)
         try await store.write { transaction throws in
             let nearly = Sample.moment.adding(.seconds(86_400))
-            try transaction.remember(others, requestDigest: [3], resource: "merchant.b", at: nearly)
+            try transaction.remember(others, requestDigest: [3], resource: "merchant.b", at: ClockReading(nearly))
             #expect(try transaction.idempotentOutcome(key) != nil)
             let later = IdempotencyKey(callerUID: 1, operation: "o", value: "v")
             try transaction.remember(
-                later, requestDigest: [3], resource: "merchant.c", at: nearly.adding(.milliseconds(1)))
+                later, requestDigest: [3], resource: "merchant.c", at: ClockReading(nearly.adding(.milliseconds(1))))
             #expect(try transaction.idempotentOutcome(key) == nil)
             #expect(try transaction.idempotentOutcome(others) != nil)
         }

@@ -47,6 +47,10 @@ extension MemoryTransaction {
         Array(state.rolls.filter { $0.isOpen && ($0.idleSince.map { $0 <= moment } ?? false) }.prefix(limit))
     }
 
+    func rollsIdle(after moment: Timestamp, limit: Int) -> [Roll] {
+        Array(state.rolls.filter { $0.isOpen && ($0.idleSince.map { $0 > moment } ?? false) }.prefix(limit))
+    }
+
     func rollsToRemind(at moment: Timestamp, limit: Int) -> [Roll] {
         Array(state.rolls.filter { $0.remindAt.map { $0 <= moment } ?? false }.prefix(limit))
     }

@@ -205,7 +205,7 @@ final class MemoryTransaction: MerchantTransaction {
 
     func idempotentOutcome(_ key: IdempotencyKey) -> IdempotentOutcome? { state.outcomes[key] }
 
-    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at moment: Timestamp) {
+    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) {
         state.outcomes[key] = IdempotentOutcome(requestDigest: requestDigest, resource: resource)
     }
 

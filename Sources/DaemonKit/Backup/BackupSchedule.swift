@@ -9,8 +9,6 @@ import Vocabulary
 struct BackupSchedule: Service {
     /// How long after a failure the next attempt is made, at most.
     private static let secondsUntilRetry = 600
-    private static let prefix = "merchantkeyd-"
-    private static let suffix = ".backup"
     /// The newest one in which something was found: better than none.
     private static let notGood = "not-good.backup"
 
@@ -27,25 +25,33 @@ struct BackupSchedule: Service {
         ScratchDirectory.removeLeftovers(in: settings.directory)
         // A daemon that stops cancels the wait; half a backup has another name and is removed.
         try? await cancelWhenGracefulShutdown {
+            var lastMade: Duration?
             while !Task.isCancelled {
-                let pause = await work(settings)
+                let pause = await work(settings, &lastMade)
                 try await Task.sleep(for: pause)
             }
         }
     }
 
-    /// - Returns: how long to wait for the next look.
-    private func work(_ settings: Settings.BackupSettings) async -> Duration {
+    /// - Parameter lastMade: the machine's uptime when this run made its last backup. A clock that was set makes no backup due:
+    ///   each would replace an older one.
+    /// - Returns: how long to wait for the next check.
+    private func work(_ settings: Settings.BackupSettings, _ lastMade: inout Duration?) async -> Duration {
         let retry = min(settings.every, .seconds(Self.secondsUntilRetry))
         var last: Timestamp?
         do {
+            if let lastMade, clock.uptime < lastMade + settings.every {
+                return min(lastMade + settings.every - clock.uptime, retry)
+            }
             // One of a time to come is of a clock that was wrong: it must not keep the next from being made.
             last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
                 .flatMap { $0 > clock.now ? nil : $0 }
             if let last, last.adding(settings.every) > clock.now {
                 return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
             }
+            let began = clock.uptime
             try await make(settings)
+            lastMade = began
             conditions.clear(.backupFailed)
             conditions.clear(.backupOverdue)
             return retry
@@ -65,7 +71,7 @@ struct BackupSchedule: Service {
     }
 
     private func make(_ settings: Settings.BackupSettings) async throws {
-        let name = Self.prefix + clock.now.rfc3339.filter { $0 != "-" && $0 != ":" } + Self.suffix
+        let name = BackupRetention.name(at: clock.now)
         let path = "\(settings.directory)/\(name)"
         let request = Request(caller: caller, requestId: "schedule")
         _ = try await operations.createBackup(at: path, for: request)
@@ -103,18 +109,19 @@ struct BackupSchedule: Service {
         } catch { logger.error("an event could not be stored", metadata: ["error": "\(error)"]) }
     }
 
-    /// Only files that bear our names; by name they are in order of time. Those of a time to come, made when the clock was
-    /// wrong or put there, count for nothing and stay.
+    /// Only files that the schedule named. Those from the future, made when the clock was wrong or copied there, are not counted
+    /// and stay.
     ///
     /// - Parameter newest: the one that was just made, which is always kept.
     private func removeOldest(_ settings: Settings.BackupSettings, than newest: String) {
-        let ours = DirectoryListing.names(in: settings.directory)
-            .filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) }.sorted()
+        let ours = BackupRetention.backups(among: DirectoryListing.names(in: settings.directory))
         let later = ours.filter { $0 > newest }
         if !later.isEmpty {
             logger.warning(
                 "backups of a time to come are not counted and not removed", metadata: ["files": "\(later.prefix(5))"])
         }
-        for name in ours.filter({ $0 <= newest }).dropLast(settings.keep) { unlink("\(settings.directory)/\(name)") }
+        let expired = BackupRetention(keep: settings.keep, every: settings.every)
+            .expired(among: ours.filter { $0 <= newest }, at: operations.confirmedTime.reading().earliest)
+        for name in expired { unlink("\(settings.directory)/\(name)") }
     }
 }

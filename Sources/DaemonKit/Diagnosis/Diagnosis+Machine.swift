@@ -30,7 +30,17 @@ extension Diagnosis {
     /// - Returns: the process that holds the directory; nil where none does.
     mutating func judgeDaemon() -> String? {
         let file = open(settings.lockPath, O_RDONLY | O_CLOEXEC)
+        defer { if file >= 0 { close(file) } }
+        let openError = errno
+        if InstanceLock.isDirectoryHeld(settings.stateDirectory), file < 0 || flock(file, LOCK_SH | LOCK_NB) == 0 {
+            note(
+                "daemon", .failure,
+                "a daemon runs in this directory, but \(settings.lockPath) is not its lock file: it was moved away or replaced, put the same file back"
+            )
+            return "unknown"
+        }
         guard file >= 0 else {
+            errno = openError
             let isMissing = errno == ENOENT
             let hasRun = access(settings.databasePath, F_OK) == 0
             note(
@@ -42,7 +52,6 @@ extension Diagnosis {
                         : "none has ever run in this directory")
             return nil
         }
-        defer { close(file) }
         guard flock(file, LOCK_SH | LOCK_NB) != 0 else {
             note("daemon", .warning, "none runs in this directory")
             return nil

@@ -12,5 +12,10 @@ final class ConditionBoard: Sendable {
         findings.withLock { $0[code] = StatusFinding(severity: severity, code: code, detail: detail) }
     }
 
+    /// Nil where there is no such finding.
+    func severity(of code: StatusFinding.Code) -> StatusFinding.Severity? {
+        findings.withLock { $0[code]?.severity }
+    }
+
     func clear(_ code: StatusFinding.Code) { findings.withLock { $0[code] = nil } }
 }

@@ -2,9 +2,10 @@ import Glibc
 import MerchantCore
 import Synchronization
 
-/// One daemon a directory: held for the life of the process, let go by the kernel however it ends.
+/// One daemon per state directory. The process holds the lock as long as it lives; the kernel releases it however it ends.
 ///
-/// The file's first line is the holder's process, the others are ``LockMarks``.
+/// Both the lock file and the directory itself are locked: a lock file that was moved away admits no second daemon. The file's
+/// first line is the holder's process, the others are ``LockMarks``.
 final class InstanceLock: Sendable {
     private struct State {
         var marks: LockMarks
@@ -12,13 +13,16 @@ final class InstanceLock: Sendable {
         var isBehind = false
     }
 
+    private let path: String
     private let descriptor: CInt
+    private let directory: CInt
     /// What the last daemon here left.
     let found: LockMarks
     private let state: Mutex<State>
 
     /// - Throws: ``SettingsError`` naming the process that holds the directory.
     init(path: String) throws {
+        self.path = path
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
             throw SettingsError("the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -34,10 +38,22 @@ final class InstanceLock: Sendable {
                 "the state directory is in use by another merchantkeyd, process \(holder ?? "unknown") (lock \(path)), expected none"
             )
         }
+        do { directory = try Self.lockDirectory(of: path) } catch {
+            close(file)
+            throw error
+        }
         descriptor = file
         self.found = found
         state = Mutex(State(marks: found))
         try set { _ in }
+    }
+
+    /// Whether a daemon runs in the directory. For a diagnosis.
+    static func isDirectoryHeld(_ path: String) -> Bool {
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return false }
+        defer { close(directory) }
+        return flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
     /// What the daemon that runs, or ran last, left. For whoever only looks.
@@ -46,6 +62,30 @@ final class InstanceLock: Sendable {
         guard file >= 0 else { return LockMarks() }
         defer { close(file) }
         return read(file)?.marks ?? LockMarks()
+    }
+
+    /// - Throws: ``SettingsError`` where another process holds the directory, whatever became of its lock file.
+    private static func lockDirectory(of path: String) throws -> CInt {
+        let name = path.split(separator: "/").dropLast().joined(separator: "/")
+        let directory = path.hasPrefix("/") ? "/\(name)" : name.isEmpty ? "." : name
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let error = errno
+            if descriptor >= 0 { close(descriptor) }
+            throw SettingsError(
+                error == EWOULDBLOCK
+                    ? "the state directory \(directory) is in use by another merchantkeyd, whose lock file \(path) was moved away or removed: stop that daemon first ('lsof \(directory)' shows its process)"
+                    : "the state directory \(directory) cannot be locked: \(String(cString: strerror(error))); put it on a local file system"
+            )
+        }
+        return descriptor
+    }
+
+    /// Whether the file that is locked is still the one that its name leads to.
+    var isInPlace: Bool {
+        var (locked, named) = (stat(), stat())
+        return fstat(descriptor, &locked) == 0 && lstat(path, &named) == 0
+            && (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino)
     }
 
     /// Changes the marks, durably.
@@ -64,7 +104,10 @@ final class InstanceLock: Sendable {
     /// Whether a mark could not be written.
     var isBehind: Bool { state.withLock { $0.isBehind } }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(descriptor)
+        close(directory)
+    }
 }
 
 // MARK: - What happens to the database

@@ -1,5 +1,5 @@
-import Glibc
 import MerchantCore
+import Vocabulary
 
 /// What the lock file tells the next daemon of how this one ended, a line each.
 ///
@@ -32,7 +32,7 @@ struct LockMarks: Equatable {
 
         private static let last = "last"
 
-        init(_ end: AuditHead) { (self.end, written) = (end, Self.boot) }
+        init(_ end: AuditHead) { (self.end, written) = (end, Machine.bootIdentifier) }
 
         private init(_ end: AuditHead, written: String) { (self.end, self.written) = (end, written) }
 
@@ -43,19 +43,10 @@ struct LockMarks: Equatable {
 
         /// Why something may have been acknowledged after it; nil where nothing was.
         var doubt: String? {
-            if isLast || !written.isEmpty && written == Self.boot { return nil }
-            return written.isEmpty || Self.boot.isEmpty
+            if isLast || !written.isEmpty && written == Machine.bootIdentifier { return nil }
+            return written.isEmpty || Machine.bootIdentifier.isEmpty
                 ? "it is not known whether the machine was restarted since" : "the machine was restarted since"
         }
-
-        private static let boot: String = {
-            let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return "" }
-            defer { close(file) }
-            var bytes = [UInt8](repeating: 0, count: 64)
-            let count = max(0, Glibc.read(file, &bytes, bytes.count))
-            return String(decoding: bytes[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
-        }()
 
         var text: String { written.isEmpty ? end.description : "\(end) \(written)" }
 

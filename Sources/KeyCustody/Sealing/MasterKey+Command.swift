@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import MerchantCore
 import Secrets
@@ -123,7 +124,7 @@ extension MasterKey {
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
         // Connections that are open have no close-on-exec flag: the command must not hold, let alone use, a caller's.
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        _ = clinux_spawn_close_from(&actions, STDERR_FILENO + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -28,7 +28,7 @@ package struct Event: Hashable, Sendable {
 
     package let kind: Kind
     package let severity: Severity
-    package let occurredAt: Timestamp
+    package var occurredAt: Timestamp
     /// Whose it is; events are delivered in order for each merchant.
     package let merchantIdentifier: MerchantIdentifier?
     package let publicKeyHash: PublicKeyHash?

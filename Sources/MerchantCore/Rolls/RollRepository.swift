@@ -14,6 +14,8 @@ package protocol RollReading {
     func rollCounts(quietIfIdleSince moment: Timestamp) throws -> [RollState: Int]
     /// Open rolls whose old key pair nobody has asked for since then.
     func rollsIdle(since moment: Timestamp, limit: Int) throws -> [Roll]
+    /// Open rolls whose old key pair was asked for, or changed its state, after that time.
+    func rollsIdle(after moment: Timestamp, limit: Int) throws -> [Roll]
     func rollsToRemind(at moment: Timestamp, limit: Int) throws -> [Roll]
     /// Finished rolls after which the next pair has yet to be prepared.
     func rollsWithoutNextPair(limit: Int) throws -> [Roll]

@@ -30,7 +30,7 @@ extension MerchantOperations {
     ///
     /// - Returns: how many.
     package func removeEvents(olderThan age: Duration) async throws -> Int {
-        let limit = clock.now.adding(.zero - age)
+        let limit = confirmedTime.reading().earliest.adding(.zero - age)
         var count = 0
         while !Task.isCancelled {
             let removed = try await repository.write {

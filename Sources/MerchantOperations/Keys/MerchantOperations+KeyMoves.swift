@@ -22,25 +22,25 @@ extension MerchantOperations {
 
     /// Says that Apple now encrypts to this key pair: the former current one becomes `retiring`.
     package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyMoves {
-        try await move(dryRun: dryRun, for: request) { transaction, now in
+        try await move(dryRun: dryRun, for: request) { transaction, time in
             try Self.promotion(
-                of: try transaction.existingKeyPair(hash), reason: nil, at: now, for: request, in: transaction)
+                of: try transaction.existingKeyPair(hash), reason: nil, at: time, for: request, in: transaction)
         }
     }
 
     /// - Parameter reason: what the audit says of a promotion that nobody asked for.
     static func promotion(
-        of keyPair: KeyPair, reason: String?, at now: Timestamp, for request: Request,
+        of keyPair: KeyPair, reason: String?, at time: ClockReading, for request: Request,
         in transaction: any MerchantTransaction
     ) throws -> KeyMovePlan {
-        let hash = keyPair.publicKeyHash
+        let (hash, now) = (keyPair.publicKeyHash, time.wall)
         var plan = KeyMovePlan(keyPair)
         guard try KeyLifecycle.state(after: .promote, from: keyPair.state) != keyPair.state else { return plan }
         let former = try transaction.currentKeyPair(likewise: keyPair)
         if let former {
             plan.changes.append(
                 try KeyChange(
-                    former, .supersede, at: now,
+                    former, .supersede, at: time.latest,
                     audit: request.entry(
                         .keySuperseded, at: now, merchant: former.merchantIdentifier, key: former.publicKeyHash,
                         before: former.state.rawValue, after: KeyState.retiring.rawValue,
@@ -48,7 +48,7 @@ extension MerchantOperations {
         }
         plan.changes.append(
             try KeyChange(
-                keyPair, .promote, at: now,
+                keyPair, .promote, at: time.latest,
                 audit: request.entry(
                     .keyPromoted, at: now, merchant: keyPair.merchantIdentifier, key: hash,
                     before: keyPair.state.rawValue, after: KeyState.current.rawValue, reason: reason)))
@@ -67,9 +67,9 @@ extension MerchantOperations {
         _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
     ) async throws -> KeyMoves {
         try Self.validate(reason: reason)
-        return try await move(dryRun: dryRun, for: request) { transaction, now in
+        return try await move(dryRun: dryRun, for: request) { transaction, time in
             try Self.revocation(
-                of: try transaction.existingKeyPair(hash), reason: reason, at: now, for: request, in: transaction)
+                of: try transaction.existingKeyPair(hash), reason: reason, at: time, for: request, in: transaction)
         }
     }
 
@@ -78,10 +78,10 @@ extension MerchantOperations {
     }
 
     static func revocation(
-        of keyPair: KeyPair, reason: String, at now: Timestamp, for request: Request,
+        of keyPair: KeyPair, reason: String, at time: ClockReading, for request: Request,
         in transaction: any MerchantTransaction
     ) throws -> KeyMovePlan {
-        let hash = keyPair.publicKeyHash
+        let (hash, now) = (keyPair.publicKeyHash, time.wall)
         var plan = KeyMovePlan(keyPair)
         guard try KeyLifecycle.state(after: .revoke, from: keyPair.state) != keyPair.state else { return plan }
         let merchant = try transaction.merchant(keyPair.merchantIdentifier)
@@ -103,7 +103,7 @@ extension MerchantOperations {
                 "this is the current key: tokens that Apple encrypts to it will be refused at once")
         }
         var change = try KeyChange(
-            keyPair, .revoke, at: now,
+            keyPair, .revoke, at: time.latest,
             audit: request.entry(
                 .keyRevoked, at: now, merchant: keyPair.merchantIdentifier, key: hash,
                 before: keyPair.state.rawValue, after: KeyState.revoked.rawValue, reason: reason))
@@ -124,7 +124,7 @@ extension MerchantOperations {
 
     /// Takes a revocation back, never to `current`; a destruction that waits is taken back with it.
     package func restore(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyMoves {
-        try await move(dryRun: dryRun, for: request) { transaction, now in
+        try await move(dryRun: dryRun, for: request) { transaction, time in
             let keyPair = try transaction.existingKeyPair(hash)
             var plan = KeyMovePlan(keyPair)
             let event = KeyEvent.restore(
@@ -132,9 +132,9 @@ extension MerchantOperations {
                 anotherIsCurrent: try transaction.currentKeyPair(likewise: keyPair) != nil)
             let state = try KeyLifecycle.state(after: event, from: keyPair.state)
             var change = try KeyChange(
-                keyPair, event, at: now,
+                keyPair, event, at: time.latest,
                 audit: request.entry(
-                    .keyRestored, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                    .keyRestored, at: time.wall, merchant: keyPair.merchantIdentifier, key: hash,
                     before: keyPair.state.rawValue, after: state.rawValue, reason: keyPair.revocationReason))
             change.after.revocationReason = nil
             change.after.destroyAfter = nil
@@ -154,22 +154,22 @@ extension MerchantOperations {
                 "'afterSeconds' is \(wait.components.seconds), expected 0 to \(Self.longestDestructionWait.components.seconds)"
             )
         }
-        let outcome = try await move(dryRun: dryRun, for: request) { transaction, now in
+        let outcome = try await move(dryRun: dryRun, for: request) { transaction, time in
             let keyPair = try transaction.existingKeyPair(hash)
             var plan = KeyMovePlan(keyPair)
             guard try KeyLifecycle.state(after: .destroy, from: keyPair.state) != keyPair.state else { return plan }
             if wait == .zero {
-                plan.changes = [try Self.destruction(of: keyPair, at: now, for: request)]
+                plan.changes = [try Self.destruction(of: keyPair, at: time, for: request)]
                 plan.warnings = [Self.copiesWarning]
             } else {
-                let due = now.adding(wait)
+                let due = time.latest.adding(wait)
                 var after = keyPair
                 after.destroyAfter = due
                 plan.changes = [
                     KeyChange(
                         before: keyPair, after: after,
                         audit: request.entry(
-                            .keyDestructionScheduled, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                            .keyDestructionScheduled, at: time.wall, merchant: keyPair.merchantIdentifier, key: hash,
                             before: keyPair.destroyAfter?.rfc3339, after: due.rfc3339))
                 ]
                 plan.warnings = ["the private key will be destroyed after \(due); until then restore takes it back"]
@@ -180,16 +180,16 @@ extension MerchantOperations {
         return outcome
     }
 
-    /// Destroys every revoked key whose time has come.
+    /// Destroys every revoked key whose time has come, also by the confirmed time.
     ///
     /// - Returns: how many.
     package func destroyDueKeyPairs(as caller: Caller) async throws -> Int {
-        let now = clock.now
+        let time = confirmedTime.reading()
         let request = Request(caller: caller, requestId: "schedule")
         let count = try await repository.write { transaction in
-            let due = try transaction.keyPairsToDestroy(at: now, limit: 1000)
+            let due = try transaction.keyPairsToDestroy(at: time.earliest, limit: 1000)
             for hash in due {
-                let change = try Self.destruction(of: try transaction.existingKeyPair(hash), at: now, for: request)
+                let change = try Self.destruction(of: try transaction.existingKeyPair(hash), at: time, for: request)
                 try change.perform(in: transaction)
             }
             return due.count
@@ -202,12 +202,12 @@ extension MerchantOperations {
         "backups and other copies of the database made earlier still hold the sealed private key"
 
     private static func destruction(
-        of keyPair: KeyPair, at now: Timestamp, for request: Request
+        of keyPair: KeyPair, at time: ClockReading, for request: Request
     ) throws -> KeyChange {
         var change = try KeyChange(
-            keyPair, .destroy, at: now,
+            keyPair, .destroy, at: time.latest,
             audit: request.entry(
-                .keyDestroyed, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
+                .keyDestroyed, at: time.wall, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
                 before: keyPair.state.rawValue, after: KeyState.destroyed.rawValue, reason: keyPair.revocationReason))
         change.after.destroyAfter = nil
         return change
@@ -216,11 +216,11 @@ extension MerchantOperations {
     /// Plans inside the transaction, performs unless it is a dry run.
     private func move(
         dryRun: Bool, for request: Request,
-        _ plan: @escaping @Sendable (any MerchantTransaction, Timestamp) throws -> KeyMovePlan
+        _ plan: @escaping @Sendable (any MerchantTransaction, ClockReading) throws -> KeyMovePlan
     ) async throws -> KeyMoves {
-        let now = clock.now
+        let time = confirmedTime.reading()
         return try await repository.write { transaction in
-            let plan = try plan(transaction, now)
+            let (plan, now) = (try plan(transaction, time), time.wall)
             let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
             if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
             return KeyMoves(

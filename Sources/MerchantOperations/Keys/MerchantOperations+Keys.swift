@@ -28,7 +28,7 @@ extension MerchantOperations {
             }
             _ = try transaction.existingMerchant(identifier)
             let keyPair = try Self.insert(new, of: identifier, at: now, for: request, in: transaction)
-            try request.idempotency.remember(new.publicKeyHash.hex, at: now, in: transaction)
+            try request.idempotency.remember(new.publicKeyHash.hex, at: confirmedTime.reading(), in: transaction)
             return KeyView(
                 keyPair: keyPair, certificates: [], certificateSigningRequest: new.certificateSigningRequest,
                 answering: nil, use: nil)
@@ -96,7 +96,7 @@ extension MerchantOperations {
                 request.entry(
                     .keyImported, at: now, merchant: identifier, key: keyPair.publicKeyHash, after: state.rawValue,
                     reason: "\(new.algorithm.rawValue) \(purpose.rawValue), certificate ends \(stored.notAfter)"))
-            try request.idempotency.remember(keyPair.publicKeyHash.hex, at: now, in: transaction)
+            try request.idempotency.remember(keyPair.publicKeyHash.hex, at: confirmedTime.reading(), in: transaction)
             return try transaction.view(keyPair, at: now)
         }
     }

@@ -32,7 +32,7 @@ extension MerchantOperations {
             try transaction.insert(merchant)
             try transaction.append(
                 request.entry(.merchantAdded, at: now, merchant: identifier, after: merchant.summary))
-            try request.idempotency.remember(identifier.rawValue, at: now, in: transaction)
+            try request.idempotency.remember(identifier.rawValue, at: confirmedTime.reading(), in: transaction)
             return MerchantView(merchant: merchant, activeKeyPairs: 0, isNewestKeyPairBackedUp: nil)
         }
     }

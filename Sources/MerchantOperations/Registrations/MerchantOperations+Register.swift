@@ -52,7 +52,7 @@ extension MerchantOperations {
                         .registrationChanged, at: now, merchant: after.merchantIdentifier, before: before.summary,
                         after: after.summary, reason: content.reason ?? reason))
             }
-            try request.idempotency.remember(partner.rawValue, at: now, in: transaction)
+            try request.idempotency.remember(partner.rawValue, at: self.confirmedTime.reading(), in: transaction)
         }
     }
 

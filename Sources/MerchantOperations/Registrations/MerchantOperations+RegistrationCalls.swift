@@ -207,7 +207,7 @@ extension MerchantOperations {
             try transaction.noteDrift(from: before, to: after, for: request, at: now)
             if outcome == .done {
                 try request.idempotency.remember(
-                    call.partnerInternalMerchantIdentifier.rawValue, at: now, in: transaction)
+                    call.partnerInternalMerchantIdentifier.rawValue, at: confirmedTime.reading(), in: transaction)
             }
             return after
         }

@@ -40,11 +40,11 @@ extension MerchantOperations {
             if let number = try request.idempotency.earlierResource(in: transaction).flatMap(Int.init),
                 let roll = try transaction.roll(number)
             {
-                return (try view(roll, in: transaction, at: now), false)
+                return (try view(roll, in: transaction, at: confirmedTime.reading().earliest), false)
             }
             _ = try transaction.existingMerchant(identifier)
             if let open = try transaction.openRoll(of: identifier, algorithm: algorithm) {
-                return (try view(open, in: transaction, at: now), false)
+                return (try view(open, in: transaction, at: confirmedTime.reading().earliest), false)
             }
             let (current, choice) = try successor(of: identifier, algorithm, in: transaction, at: now)
             let to: KeyPair
@@ -58,8 +58,8 @@ extension MerchantOperations {
             let begun = try transaction.beginRoll(
                 of: identifier, algorithm: algorithm, from: current?.publicKeyHash, to: to.publicKeyHash, at: now,
                 for: request)
-            try request.idempotency.remember(begun.rollId, at: now, in: transaction)
-            return (try view(begun, in: transaction, at: now), true)
+            try request.idempotency.remember(begun.rollId, at: confirmedTime.reading(), in: transaction)
+            return (try view(begun, in: transaction, at: confirmedTime.reading().earliest), true)
         }
     }
 
@@ -79,7 +79,7 @@ extension MerchantOperations {
     }
 
     package func roll(_ number: Int) async throws -> RollView {
-        let now = clock.now
+        let now = confirmedTime.reading().earliest
         return try await repository.read { try view(try $0.existingRoll(number), in: $0, at: now) }
     }
 
@@ -87,7 +87,7 @@ extension MerchantOperations {
     package func rolls(
         of merchant: MerchantIdentifier?, state: RollStateFilter?, before cursor: Int?, limit: Int
     ) async throws -> [RollView] {
-        let now = clock.now
+        let now = confirmedTime.reading().earliest
         let step: RollFilter.Step? =
             switch state {
             case nil: nil
@@ -113,22 +113,24 @@ extension MerchantOperations {
             throw MerchantError(
                 .malformed, "'now' is true without a 'reason', expected why the old key is not waited for")
         }
-        let now = clock.now
+        let time = confirmedTime.reading()
+        // Whether nobody asks for the old key any more is a matter of time that has really passed.
+        let (now, earliest) = (time.wall, time.earliest)
         let outcome = try await repository.write { transaction in
             let roll = try transaction.existingRoll(number)
-            let standing = try view(roll, in: transaction, at: now).standing
+            let standing = try view(roll, in: transaction, at: earliest).standing
             switch standing.state {
             case .finished:
                 return RollMoves(
                     dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
             case .quiet:
-                // Its stored uses are some seconds old.
-                if !hurries, let last = roll.from.flatMap(uses.lastUse), last.adding(rolls.quietPeriod) > now {
+                // Its stored uses are some seconds old; what is not stored yet is younger.
+                if !hurries, let last = roll.from.flatMap(uses.lastUse) {
                     throw MerchantError(
                         .rollNotQuiet, "the old key was asked for only now, at \(last): its quiet period begins again")
                 }
             case .promoted where hurries: break
-            case .promoted: throw Self.notQuiet(standing, at: now)
+            case .promoted: throw Self.notQuiet(standing, at: time)
             case .started, .certificateStored, .abandoned:
                 throw MerchantError(
                     .rollStateConflict,
@@ -139,13 +141,13 @@ extension MerchantOperations {
                 throw MerchantError(.internalError, "roll \(roll.rollId) is open without an old key")
             }
             let plan = try Self.revocation(
-                of: old, reason: reason ?? "rolled to \(roll.to)", at: now, for: request, in: transaction)
+                of: old, reason: reason ?? "rolled to \(roll.to)", at: time, for: request, in: transaction)
             var warnings = plan.warnings
-            if standing.state != .quiet { warnings.append(Self.notQuiet(standing, at: now).detail) }
+            if standing.state != .quiet { warnings.append(Self.notQuiet(standing, at: time).detail) }
             if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
             return RollMoves(
                 dryRun: dryRun, moves: plan.moves, warnings: warnings,
-                roll: try view(try transaction.existingRoll(number), in: transaction, at: now))
+                roll: try view(try transaction.existingRoll(number), in: transaction, at: earliest))
         }
         // The roll is finished whatever becomes of this; the schedule makes up for it.
         if !dryRun { _ = try? await prepareNextPairs(limit: 16, for: request) }
@@ -157,10 +159,11 @@ extension MerchantOperations {
         _ number: Int, reason: String?, dryRun: Bool, for request: Request
     ) async throws -> RollMoves {
         if let reason { try Self.validate(reason: reason) }
-        let now = clock.now
+        let time = confirmedTime.reading()
+        let now = time.wall
         return try await repository.write { transaction in
             let roll = try transaction.existingRoll(number)
-            let standing = try view(roll, in: transaction, at: now).standing
+            let standing = try view(roll, in: transaction, at: time.earliest).standing
             let to = try transaction.existingKeyPair(roll.to)
             switch standing.state {
             case .abandoned:
@@ -176,7 +179,7 @@ extension MerchantOperations {
             var plan = KeyMovePlan(to)
             if to.state == .pending {
                 plan = try Self.revocation(
-                    of: to, reason: reason ?? "roll \(roll.rollId) abandoned", at: now, for: request, in: transaction)
+                    of: to, reason: reason ?? "roll \(roll.rollId) abandoned", at: time, for: request, in: transaction)
             }
             if !dryRun {
                 try transaction.end(roll, .abandoned, reason: reason ?? "by an admin", at: now, for: request)
@@ -184,7 +187,7 @@ extension MerchantOperations {
             }
             return RollMoves(
                 dryRun: dryRun, moves: plan.moves, warnings: plan.warnings,
-                roll: try view(try transaction.existingRoll(number), in: transaction, at: now))
+                roll: try view(try transaction.existingRoll(number), in: transaction, at: time.earliest))
         }
     }
 
@@ -198,15 +201,19 @@ extension MerchantOperations {
                 toUse: try reading.keyUse(of: roll.to), policy: rolls, at: now))
     }
 
-    private static func notQuiet(_ standing: RollStanding, at now: Timestamp) -> MerchantError {
+    private static func notQuiet(_ standing: RollStanding, at time: ClockReading) -> MerchantError {
         guard let quietAt = standing.quietAt else {
             return MerchantError(
                 .rollNotQuiet, "the old key is not known to be out of use: \(standing.next ?? "its uses are not seen")")
         }
-        let minutes = max(0, (quietAt.millisecondsSince1970 - now.millisecondsSince1970 + 59_999) / 60_000)
+        let left = quietAt.millisecondsSince1970 - time.earliest.millisecondsSince1970
+        let minutes = max(0, (left + 59_999) / 60_000)
+        let clock =
+            quietAt <= time.wall
+            ? "; the machine's clock is past that time, but is not confirmed: see clockUnconfirmed in 'status'" : ""
         return MerchantError(
             .rollNotQuiet,
-            "the old key may still be in use: it is quiet at \(quietAt), in \(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes, if nobody asks for it until then"
+            "the old key may still be in use: it is quiet at \(quietAt), in \(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes, if nobody asks for it until then\(clock)"
         )
     }
 }

@@ -30,6 +30,7 @@ extension MerchantOperations {
         var report = ScheduleReport()
         try await inSteps { try await watchEnds(for: request, &report) }
         try await inSteps { try await remind(for: request, &report) }
+        try await inSteps { try await correctFutureTimes(limit: Self.stepSize) }
         if rolls.finishesWhenQuiet { try await inSteps { try await finishQuietRolls(for: request, &report) } }
         try await inSteps {
             let count = try await prepareNextPairs(limit: Self.stepSize, for: request)
@@ -102,7 +103,9 @@ extension MerchantOperations {
         let roll =
             keyPair.purpose == .paymentProcessing
             ? try transaction.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm) : nil
-        let missing = try roll.flatMap { try view($0, in: transaction, at: now).standing.next }
+        let missing = try roll.flatMap {
+            try view($0, in: transaction, at: confirmedTime.reading().earliest).standing.next
+        }
         let noun = keyPair.purpose == .identity ? "the identity certificate" : "the certificate"
         try transaction.append(
             Event(
@@ -143,7 +146,7 @@ extension MerchantOperations {
                 guard var open = try transaction.roll(roll.number), open.isOpen else { continue }
                 open.remindAt = now.adding(rolls.remindEvery)
                 try transaction.update(open)
-                let standing = try view(open, in: transaction, at: now).standing
+                let standing = try view(open, in: transaction, at: confirmedTime.reading().earliest).standing
                 switch standing.waitingFor {
                 case .time, .nobody: continue
                 case .merchant, .admin, .apple: break
@@ -164,7 +167,8 @@ extension MerchantOperations {
 
     private func finishQuietRolls(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
         let due = try await repository.read {
-            try $0.rollsIdle(since: clock.now.adding(.zero - rolls.quietPeriod), limit: Self.stepSize)
+            try $0.rollsIdle(
+                since: confirmedTime.reading().earliest.adding(.zero - rolls.quietPeriod), limit: Self.stepSize)
         }
         var finished = 0
         for roll in due {

@@ -21,21 +21,21 @@ extension MerchantOperations {
         defer { uses.forget(collection) }
         let gathered = await inStoredOrder(collection.uses)
         let request = Request(caller: caller, requestId: "observed-use")
-        let now = clock.now
+        let time = confirmedTime.reading()
         var rest = gathered[...]
         var failure: (any Error)?
         while !rest.isEmpty {
             let some = Array(rest.prefix(Self.usesInOneWrite))
             do {
                 try await repository.write { transaction in
-                    for (hash, use) in some { try note(use, of: hash, at: now, for: request, in: transaction) }
+                    for (hash, use) in some { try note(use, of: hash, at: time, for: request, in: transaction) }
                 }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest { uses.add(use, for: hash) }
                 throw error
             } catch {
                 failure = failure ?? error
-                try await storeOneByOne(rest, of: some.count, at: now, for: request)
+                try await storeOneByOne(rest, of: some.count, at: time, for: request)
             }
             rest = rest.dropFirst(some.count)
         }
@@ -56,11 +56,12 @@ extension MerchantOperations {
     /// - Throws: where the store fails, with everything that is left kept for the next time. What else fails was thrown for
     ///   the group already.
     private func storeOneByOne(
-        _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, of count: Int, at now: Timestamp, for request: Request
+        _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, of count: Int, at time: ClockReading,
+        for request: Request
     ) async throws {
         for (index, (hash, use)) in rest.prefix(count).enumerated() {
             do {
-                try await repository.write { try note(use, of: hash, at: now, for: request, in: $0) }
+                try await repository.write { try note(use, of: hash, at: time, for: request, in: $0) }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest.dropFirst(index) { uses.add(use, for: hash) }
                 throw error
@@ -69,9 +70,12 @@ extension MerchantOperations {
     }
 
     private func note(
-        _ use: KeyUse, of hash: PublicKeyHash, at now: Timestamp, for request: Request,
+        _ use: KeyUse, of hash: PublicKeyHash, at time: ClockReading, for request: Request,
         in transaction: any MerchantTransaction
     ) throws {
+        let now = time.wall
+        // The use is a few seconds old. A clock that was set back must not make it look older.
+        let use = use.shifted(by: time.setBack, notPast: time.latest)
         guard try transaction.useHasConsequences(of: hash) else { return try transaction.addKeyUse(use, of: hash) }
         guard let keyPair = try transaction.keyPair(hash) else { return }
         let before = try transaction.keyUse(of: hash)
@@ -88,7 +92,7 @@ extension MerchantOperations {
         else { return }
         if hash == roll.to, let proof = use.proven {
             let promotion = try automaticPromotion(
-                of: keyPair, decryptedAt: proof.first, at: now, for: request, in: transaction)
+                of: keyPair, decryptedAt: proof.first, at: time, for: request, in: transaction)
             // The token arrived before the promotion, but caused it.
             if promotion != nil { after.promotionConfirmedAt = proof.first }
             let isConfirmedNow = before?.promotionConfirmedAt == nil && after.promotionConfirmedAt != nil
@@ -113,9 +117,10 @@ extension MerchantOperations {
     /// - Returns: nil unless the key pair is `standby` and Apple can have switched to it: a token for a certificate that is
     ///   older than the current one says nothing about the present.
     private func automaticPromotion(
-        of keyPair: KeyPair, decryptedAt: Timestamp, at now: Timestamp, for request: Request,
+        of keyPair: KeyPair, decryptedAt: Timestamp, at time: ClockReading, for request: Request,
         in transaction: any MerchantTransaction
     ) throws -> KeyMovePlan? {
+        let now = time.wall
         guard rolls.promotesOnProof, keyPair.state == .standby,
             let certificate = try transaction.certificates(of: keyPair.publicKeyHash).answering(at: now)
         else { return nil }
@@ -123,7 +128,7 @@ extension MerchantOperations {
             .flatMap { try transaction.certificates(of: $0.publicKeyHash).answering(at: now) }
         guard SuccessorChoice.isYounger(certificate, than: current) else { return nil }
         return try Self.promotion(
-            of: keyPair, reason: "a token for it was decrypted at \(decryptedAt): Apple encrypts to it", at: now,
+            of: keyPair, reason: "a token for it was decrypted at \(decryptedAt): Apple encrypts to it", at: time,
             for: request, in: transaction)
     }
 

@@ -29,7 +29,8 @@ extension MerchantOperations {
     private static let mostOpenCalls = 100
 
     package func status() async throws -> Status {
-        let now = clock.now
+        let time = confirmedTime.reading()
+        let (now, earliest) = (time.wall, time.earliest)
         let (environment, gatewayHealth) = (environment, gateway.health)
         let ofDaemon = healthFindings()
         return try await repository.read { reading in
@@ -44,9 +45,9 @@ extension MerchantOperations {
             return Status(
                 at: now, environment: environment, counts: counts, backups: try reading.backupCoverage(),
                 findings: findings.aggregated(),
-                rolls: try reading.rollCounts(quietIfIdleSince: now.adding(.zero - rolls.quietPeriod)),
+                rolls: try reading.rollCounts(quietIfIdleSince: earliest.adding(.zero - rolls.quietPeriod)),
                 longestWaitingRolls: try reading.rollsWaitingLongest(limit: Self.mostListed)
-                    .map { try view($0, in: reading, at: now) },
+                    .map { try view($0, in: reading, at: earliest) },
                 endingByWeek: try (0..<Self.weeksAhead).map { week in
                     let begins = now.adding(Self.week * week)
                     return (begins, try reading.countEnding(.active, from: begins, to: begins.adding(Self.week)))

@@ -9,8 +9,12 @@ package struct StatusFinding: Hashable, Sendable {
         case belowTarget, certificateEnding, certificateEnded
         /// Payment tokens cannot be claimed; most genuine ones disagree with the machine's clock.
         case claimsRefused, clockWrong
+        /// The machine's clock differs from the daemon's own count of time.
+        case clockUnconfirmed
         /// The database cannot be written, or is damaged.
         case storeFailing, storeDamaged, diskNearlyFull
+        /// The master key or the lock file is not in its place.
+        case masterKeyMissing, lockFileMissing
         /// A private key's seal or a certificate is not what was stored; the audit chain does not hold.
         case keyDamaged, auditBroken
         /// No good backup is as young as it should be, or the last attempt failed.

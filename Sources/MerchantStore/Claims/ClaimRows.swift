@@ -7,8 +7,18 @@ import Vocabulary
 enum ClaimRows {
     /// Enters a claim unless its payment was claimed, or its attempt's key used, before.
     ///
+    /// - Parameter forgotten: claims of this time or before may have been removed: such a payment may have been claimed.
     /// - Throws: where the storage fails.
-    static func enter(_ claim: TokenClaim, in db: Database) throws -> Result<ClaimOutcome, MerchantError> {
+    static func enter(
+        _ claim: TokenClaim, forgotten: Timestamp?, in db: Database
+    ) throws -> Result<ClaimOutcome, MerchantError> {
+        if let forgotten, claim.at <= forgotten, try self.claim(of: claim.transactionId, in: db) == nil {
+            return .failure(
+                MerchantError(
+                    .tokenNotVerified,
+                    "signingTime: the machine's clock says \(claim.at), but payments were claimed at \(forgotten.adding(ClaimStore.longestSetBack)); the clock was set back, and the claim of this payment may have been removed. Set the clock"
+                ))
+        }
         try db.cachedStatement(
             sql: """
                 INSERT INTO claims (transaction_id, claimed_at, caller_uid, key_digest, request_digest)
@@ -57,6 +67,11 @@ enum ClaimRows {
                 )
                 """
         ).execute(arguments: [count, moment.millisecondsSince1970])
+    }
+
+    /// The time of the claim that was made last by the clock, whatever the order.
+    static func newest(in db: Database) throws -> Timestamp? {
+        try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claims").map(Timestamp.init(millisecondsSince1970:))
     }
 
     private static func isUsed(_ keyDigest: Words256, by uid: UInt32, in db: Database) throws -> Bool {

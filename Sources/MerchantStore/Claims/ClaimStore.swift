@@ -2,6 +2,7 @@ import FoundationEssentials
 import GRDB
 package import MerchantCore
 import Schema
+import Synchronization
 package import Vocabulary
 
 /// Claims of payment tokens in an SQLite file of their own, so that they and the key store never wait for each other.
@@ -10,8 +11,12 @@ package import Vocabulary
 /// commit. What makes one of many win is a unique index.
 package final class ClaimStore: ClaimLedger, Sendable {
     /// How long a claim is kept at least: six times what replays need (twice the time window of five minutes), so that a
-    /// repeat of a request is still known after a long outage of its client, and a clock that was set back does no harm.
+    /// repeat of a request is still known after a long outage of its client.
     package static let retention = Duration.seconds(3600)
+    /// A clock that is further behind the newest claim was set back: tokens that it lets pass are of a time whose claims may
+    /// have been removed. More than two time windows, so that no token that Apple signs now is refused; at least two windows
+    /// less than ``retention``, so that every token whose claim was removed is.
+    package static let longestSetBack = Duration.seconds(1800)
     /// How many expired claims a new one takes with it at most: so the file shrinks, and no commit is long.
     package static let sweepPerClaim = 2
     static let largestGroup = 512
@@ -27,13 +32,28 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
 
-    private init(place: DatabaseFile.Place, queue: DatabaseQueue, clock: any WallClock) {
+    /// The time of the newest claim. It is never before that of a claim that removed others.
+    private final class NewestClaim: Sendable {
+        private let state: Mutex<Timestamp?>
+
+        init(_ time: Timestamp?) { state = Mutex(time) }
+
+        var time: Timestamp? { state.withLock { $0 } }
+
+        func note(_ time: Timestamp) { state.withLock { $0 = $0.map { max($0, time) } ?? time } }
+    }
+
+    private init(place: DatabaseFile.Place, queue: DatabaseQueue, newest: Timestamp?, clock: any WallClock) {
         self.queue = queue
+        let newest = NewestClaim(newest)
         groups = WriteGroups(
             writer: queue, place: place, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
         ) { group, db in
-            let outcomes = try group.map { try ClaimRows.enter($0.claim, in: db) }
-            try Self.sweep(after: group, outcomes, in: db)
+            let forgotten = newest.time?.adding(.zero - Self.longestSetBack)
+            let outcomes = try group.map { try ClaimRows.enter($0.claim, forgotten: forgotten, in: db) }
+            let won = zip(group, outcomes).filter { $0.1 == .success(.won) }.map(\.0.claim.at)
+            won.max().map(newest.note)
+            try Self.sweep(after: won, in: db)
             return .init(answer: { for (pending, outcome) in zip(group, outcomes) { pending.answer(outcome) } })
         }
     }
@@ -51,8 +71,9 @@ package final class ClaimStore: ClaimLedger, Sendable {
             try queue.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.claimsMigrations, to: db, kind: .claims, at: clock.now)
             }
+            let newest = try queue.read { try ClaimRows.newest(in: $0) }
             place.rememberLog()
-            return ClaimStore(place: place, queue: queue, clock: clock)
+            return ClaimStore(place: place, queue: queue, newest: newest, clock: clock)
         }
     }
 
@@ -102,11 +123,8 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// Removes expired claims, oldest first.
     ///
     /// Only ever together with new claims, and judged by theirs: each was made for a token that Apple signed within
-    /// minutes of that time. A clock that runs ahead has no token verified, and so forgets no claim.
-    private static func sweep(
-        after group: [PendingClaim], _ outcomes: [Result<ClaimOutcome, MerchantError>], in db: Database
-    ) throws {
-        let won = zip(group, outcomes).filter { $0.1 == .success(.won) }.map(\.0.claim.at)
+    /// minutes of that time. A clock that runs ahead has no token verified, and so removes no claim.
+    private static func sweep(after won: [Timestamp], in db: Database) throws {
         guard let earliest = won.min() else { return }
         try ClaimRows.remove(
             before: earliest.adding(.zero - retention), lookingAt: won.count * sweepPerClaim, in: db)

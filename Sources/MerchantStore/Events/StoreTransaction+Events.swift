@@ -4,6 +4,8 @@ import Vocabulary
 
 extension StoreTransaction {
     func append(_ event: Event) throws {
+        var event = event
+        if let earliestEvent { event.occurredAt = max(event.occurredAt, earliestEvent) }
         try execute(EventRow.insertion, EventRow.values(event))
         noteEvents()
     }

@@ -35,13 +35,13 @@ extension StoreTransaction {
     }
 
     /// Forgets some keys that are older than a day with it.
-    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at moment: Timestamp) throws {
+    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws {
         try execute(
             """
             DELETE FROM idempotency_keys WHERE id IN (
                 SELECT id FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT \(Self.sweep)
             )
-            """, [moment.adding(.zero - Self.memory).millisecondsSince1970])
+            """, [time.earliest.adding(.zero - Self.memory).millisecondsSince1970])
         guard try idempotentOutcome(key) == nil else {
             throw MerchantError(
                 .idempotencyKeyReused, "the Idempotency-Key was used before, expected a new one for a new request")
@@ -52,7 +52,8 @@ extension StoreTransaction {
             VALUES (?, ?, ?, ?, ?, ?)
             """,
             [
-                key.callerUID, key.operation, key.value, Data(requestDigest), resource, moment.millisecondsSince1970,
+                key.callerUID, key.operation, key.value, Data(requestDigest), resource,
+                time.latest.millisecondsSince1970,
             ])
     }
 }

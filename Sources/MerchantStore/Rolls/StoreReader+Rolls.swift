@@ -81,6 +81,14 @@ extension StoreReading {
             """, [moment.millisecondsSince1970, max(0, limit)], RollRow.roll)
     }
 
+    func rollsIdle(after moment: Timestamp, limit: Int) throws -> [Roll] {
+        try every(
+            """
+            SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_idle
+            WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since > ? ORDER BY idle_since LIMIT ?
+            """, [moment.millisecondsSince1970, max(0, limit)], RollRow.roll)
+    }
+
     func rollsToRemind(at moment: Timestamp, limit: Int) throws -> [Roll] {
         try every(
             """

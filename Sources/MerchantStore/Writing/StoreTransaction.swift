@@ -14,8 +14,13 @@ final class StoreTransaction: StoreReading, MerchantTransaction {
     private(set) var changedEvents = false
     /// Where the audit ends by now, if it grew.
     private(set) var auditHead: AuditHead?
+    /// While the clock is set back: the time that an event gets at least. Else it would be removed too early.
+    let earliestEvent: Timestamp?
 
-    init(db: Database) { self.db = db }
+    init(db: Database, earliestEvent: Timestamp? = nil) {
+        self.db = db
+        self.earliestEvent = earliestEvent
+    }
 
     /// - Returns: how many rows the statement itself changed, triggers left out.
     @discardableResult

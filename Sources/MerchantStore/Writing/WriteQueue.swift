@@ -17,11 +17,20 @@ final class WriteQueue: Sendable {
     static let largestGroup = 256
     static let longestQueue = 16384
 
-    /// Those who are told what changed, in a box that the groups share.
+    /// Those who are told what changed, and what corrects the time of events, in a box that the groups share.
     private final class Observers: Sendable {
         let ofKeys = Mutex<[any KeyChangeObserver]>([])
         let ofEvents = Mutex<(any EventObserver)?>(nil)
         let ofAudit = Mutex<(any AuditObserver)?>(nil)
+        let confirmedTime = Mutex<ConfirmedTime?>(nil)
+
+        /// The time that an event gets at least; nil while the clock is right.
+        var earliestEvent: Timestamp? {
+            guard let time = confirmedTime.withLock({ $0 })?.reading(), time.setBack > ConfirmedTime.tolerance else {
+                return nil
+            }
+            return time.latest
+        }
 
         func tell(_ changes: Changes, of place: DatabaseFile.Place) {
             if let head = changes.auditHead, let observer = ofAudit.withLock({ $0 }) {
@@ -61,8 +70,10 @@ final class WriteQueue: Sendable {
             var answers: [@Sendable () -> Void] = []
             var changes = Changes()
             var impairment: MerchantError?
+            let earliestEvent = observers.earliestEvent
             for write in group {
-                answers.append(try Self.attempt(write, on: db, noting: &changes, impairment: &impairment))
+                let transaction = StoreTransaction(db: db, earliestEvent: earliestEvent)
+                answers.append(try Self.attempt(write, in: transaction, noting: &changes, impairment: &impairment))
             }
             let (ready, told) = (answers, changes)
             return .init(
@@ -78,6 +89,8 @@ final class WriteQueue: Sendable {
     func setEventObserver(_ observer: any EventObserver) { observers.ofEvents.withLock { $0 = observer } }
 
     func setAuditObserver(_ observer: any AuditObserver) { observers.ofAudit.withLock { $0 = observer } }
+
+    func setConfirmedTime(_ time: ConfirmedTime) { observers.confirmedTime.withLock { $0 = time } }
 
     var health: StoreHealth { groups.health }
     func add(_ write: PendingWrite) { groups.add(write) }
@@ -106,9 +119,10 @@ final class WriteQueue: Sendable {
     /// - Returns: what answers its caller.
     /// - Throws: where the whole group is lost.
     private static func attempt(
-        _ write: PendingWrite, on db: Database, noting changes: inout Changes, impairment: inout MerchantError?
+        _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout Changes,
+        impairment: inout MerchantError?
     ) throws -> @Sendable () -> Void {
-        let transaction = StoreTransaction(db: db)
+        let db = transaction.db
         try db.execute(sql: "SAVEPOINT one_write")
         do {
             let answer = try write.run(transaction)

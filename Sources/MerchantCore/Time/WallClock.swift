@@ -1,0 +1,21 @@
+import FoundationEssentials
+package import Vocabulary
+
+/// The machine's clocks. Tests move them by hand.
+package protocol WallClock: Sendable {
+    /// The date and time. An operator or a time service can set it forward and back.
+    var now: Timestamp { get }
+    /// Time since the machine booted, including the time for which it was suspended. Nobody can set it.
+    var uptime: Duration { get }
+    /// Identifies the boot that ``uptime`` counts from; empty where it is unknown.
+    var bootIdentifier: String { get }
+}
+
+/// The clocks of the machine that the process runs on.
+package struct SystemClock: WallClock {
+    package init() {}
+
+    package var now: Timestamp { Timestamp(Date()) }
+    package var uptime: Duration { Machine.uptime }
+    package var bootIdentifier: String { Machine.bootIdentifier }
+}

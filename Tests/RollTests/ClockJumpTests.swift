@@ -1,0 +1,228 @@
+import MerchantCore
+import MerchantOperations
+import MerchantStore
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+/// A clock that is set, forward or back, and two hours later set right again. Work that cannot be undone follows true time.
+@Suite struct ClockJumpTests {
+    static let minute = Duration.seconds(60)
+    static let hour = Duration.seconds(3_600)
+    static let day = Duration.seconds(86_400)
+
+    struct Jump: CustomTestStringConvertible, Sendable {
+        let size: Duration
+        let isForward: Bool
+        let isAtStart: Bool
+
+        var step: Duration { isForward ? size : .zero - size }
+        var testDescription: String {
+            "\(size.components.seconds) s \(isForward ? "forward" : "back") \(isAtStart ? "at start" : "while running")"
+        }
+    }
+
+    static let jumps = [minute, hour, day * 30, day * 365].flatMap { size in
+        [true, false].flatMap { isForward in
+            [true, false].map { Jump(size: size, isForward: isForward, isAtStart: $0) }
+        }
+    }
+
+    /// Something that happens once and cannot be undone.
+    struct Work {
+        let name: String
+        /// When it is due by true time.
+        let due: Timestamp
+        let isDone: (ClockStage) async throws -> Bool
+    }
+
+    @Test(arguments: jumps)
+    func `work that cannot be undone is done when it is due by true time, not before and not long after`(
+        _ jump: Jump
+    ) async throws {
+        // Everything that is scheduled at the beginning is due half a jump after the jump.
+        let lead = jump.size + Self.day
+        let wait = lead + jump.size / 2
+        let stage = try ClockStage(quietPeriod: wait, eventAge: wait)
+        let clock = stage.clock
+        let merchants = (0...3).map(RealStore.merchant)
+        _ = try await stage.onboard(merchants[0])
+        let destroyed = try await stage.scheduleDestruction(of: merchants[0], after: wait)
+        let quiet = try await stage.rollThatWaits(merchants[1])
+        let used = try await stage.rollThatWaits(merchants[2])
+        let start = clock.now
+        let due = start.adding(wait)
+        let event = try #require(try await stage.operations.events(EventQuery(.newest, limit: 1)).first).sequence
+        var work = [
+            Work(name: "destruction", due: due) { try $0.state(destroyed) == .destroyed },
+            Work(name: "roll", due: due) { try $0.state(quiet) == .revoked },
+            Work(name: "event", due: due) { try await !$0.hasEvent(event) },
+            // The old key is used an hour after the jump.
+            Work(name: "roll of a used key", due: start.adding(lead + Self.hour + wait)) {
+                try $0.state(used) == .revoked
+            },
+        ]
+
+        clock.advance(by: lead - jump.size)
+        // The claim of this payment is removed before the jump; a clock that is set back lets its token pass again.
+        let old = clock.now
+        #expect(try await stage.present(0, signedAt: old))
+        clock.advance(by: jump.size - Self.minute * 10)
+        for payment in 1...9 { #expect(try await stage.present(payment, signedAt: clock.now)) }
+        let young = clock.now
+        try await stage.remember("an hour old")
+        try await stage.tick()
+        clock.advance(by: Self.minute * 10)
+
+        // The clock is wrong for two hours.
+        let wrongSince = start.adding(lead)
+        // The daemon cannot count the time for which the machine was off.
+        let uncounted = jump.isAtStart ? Self.minute : .zero
+        if jump.isAtStart {
+            try await stage.restart(offFor: uncounted, step: jump.step)
+        } else {
+            clock.step(by: jump.step)
+        }
+        var early: Set<String> = []
+        func trueTime(isWrong: Bool) -> Timestamp { isWrong ? clock.now.adding(.zero - jump.step) : clock.now }
+        func requireNothingEarly(isWrong: Bool) async throws {
+            let now = trueTime(isWrong: isWrong)
+            for work in work where now.adding(uncounted) < work.due && !early.contains(work.name) {
+                guard try await work.isDone(stage) else { continue }
+                early.insert(work.name)
+                Issue.record("\(work.name) at \(now), due \(work.due)")
+            }
+        }
+        var replays = 0
+        while trueTime(isWrong: true) < wrongSince.adding(Self.hour * 2) {
+            try await stage.tick()
+            try await requireNothingEarly(isWrong: true)
+            for (payment, signedAt) in [(0, old)] + (1...9).map({ ($0, young) }) {
+                if try await stage.present(payment, signedAt: signedAt) { replays += 1 }
+            }
+            _ = try await stage.present(100_000 + replays, signedAt: trueTime(isWrong: true))
+            if trueTime(isWrong: true) < wrongSince.adding(Self.hour) {
+                stage.operations.uses.recordAsked(used, at: clock.now)
+            }
+            #expect(try await stage.isRemembered("an hour old"))
+            clock.advance(by: Self.minute * 5)
+        }
+        // Work that is scheduled while the clock is wrong waits as long as it was told to.
+        let late = try await stage.scheduleDestruction(of: merchants[0], after: Self.day)
+        work.append(
+            Work(name: "later destruction", due: trueTime(isWrong: true).adding(Self.day)) {
+                try $0.state(late) == .destroyed
+            })
+        let lateEvent = try #require(try await stage.operations.events(EventQuery(.newest, limit: 1)).first).sequence
+        work.append(
+            Work(name: "later event", due: trueTime(isWrong: true).adding(wait)) {
+                try await !$0.hasEvent(lateEvent)
+            })
+
+        // The clock is right again.
+        clock.step(by: .zero - jump.step)
+        for (payment, signedAt) in [(0, old)] + (1...9).map({ ($0, young) }) {
+            if try await stage.present(payment, signedAt: signedAt) { replays += 1 }
+        }
+        #expect(replays == 0)
+        #expect(try await stage.isRemembered("an hour old"))
+        let end = start.adding(lead + Self.hour * 4 + wait)
+        let pause = max(Self.minute * 10, (jump.size + Self.day) / 100)
+        while clock.now < end {
+            try await stage.tick()
+            try await requireNothingEarly(isWrong: false)
+            clock.advance(by: pause)
+        }
+        try await stage.tick()
+        for work in work.prefix(4) { #expect(try await work.isDone(stage), "\(work.name), due \(work.due)") }
+    }
+
+    @Test func `a clock that stays ahead is accepted after a day, and what is due by it is done`() async throws {
+        let stage = try ClockStage(quietPeriod: Self.day * 20, eventAge: Self.day * 20)
+        _ = try await stage.onboard(RealStore.merchant(0))
+        let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day * 20)
+        let quiet = try await stage.rollThatWaits(RealStore.merchant(1))
+        try await stage.tick()
+        #expect(try await stage.operations.clockFinding() == nil)
+        stage.clock.step(by: Self.day * 31)
+        for _ in 0..<24 {
+            try await stage.tick()
+            let finding = try #require(try await stage.operations.clockFinding())
+            #expect(finding.code == .clockUnconfirmed && finding.severity == .warning)
+            #expect(try stage.state(destroyed) == .revoked && stage.state(quiet) == .retiring)
+            stage.clock.advance(by: Self.hour)
+        }
+        try await stage.tick()
+        #expect(try await stage.operations.clockFinding() == nil)
+        #expect(try stage.state(destroyed) == .destroyed && stage.state(quiet) == .revoked)
+        #expect(stage.operations.confirmedTime.acceptances == 1)
+    }
+
+    @Test func `a clock that is set again, and a restart, begin the day of waiting again`() async throws {
+        let stage = try ClockStage(quietPeriod: Self.day * 20, eventAge: Self.day * 20)
+        _ = try await stage.onboard(RealStore.merchant(0))
+        let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day * 20)
+        stage.clock.step(by: Self.day * 31)
+        func wait(hours: Int) async throws {
+            for _ in 0..<hours {
+                try await stage.tick()
+                stage.clock.advance(by: Self.hour)
+            }
+            try await stage.tick()
+        }
+        try await wait(hours: 23)
+        stage.clock.step(by: Self.day)
+        try await wait(hours: 23)
+        try await stage.restart(offFor: Self.minute, step: .zero)
+        try await wait(hours: 23)
+        #expect(try stage.state(destroyed) == .revoked)
+        try await wait(hours: 1)
+        #expect(try stage.state(destroyed) == .destroyed)
+    }
+
+    @Test func `a machine that was off for days is a notice, a warning only while something is due by its clock`()
+        async throws
+    {
+        for isDue in [false, true] {
+            let stage = try ClockStage(quietPeriod: Self.day * 90, eventAge: Self.day * 90)
+            _ = try await stage.onboard(RealStore.merchant(0))
+            _ = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day * (isDue ? 1 : 30))
+            try await stage.restart(offFor: Self.day * 2, step: .zero)
+            let finding = try #require(try await stage.operations.clockFinding())
+            #expect(finding.code == .clockUnconfirmed)
+            #expect(finding.severity == (isDue ? .warning : .notice))
+        }
+    }
+
+    @Test func `a daemon that was stopped for a day on a running machine knows how much time passed`() async throws {
+        let stage = try ClockStage(quietPeriod: Self.day * 90, eventAge: Self.day * 90)
+        _ = try await stage.onboard(RealStore.merchant(0))
+        let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day)
+        let mark = stage.operations.confirmedTime.mark
+        stage.clock.advance(by: Self.day + Self.minute)
+        let next = ConfirmedTime(clock: stage.clock, last: ConfirmedTime.Mark(text: mark.text))
+        #expect(next.reading() == ClockReading(stage.clock.now))
+        try await stage.tick()
+        #expect(try stage.state(destroyed) == .destroyed)
+    }
+
+    @Test func `what an admin asks for at once does not wait for the clock`() async throws {
+        let stage = try ClockStage(quietPeriod: Self.day, eventAge: Self.day)
+        _ = try await stage.onboard(RealStore.merchant(0))
+        let old = try await stage.rollThatWaits(RealStore.merchant(1))
+        stage.clock.step(by: Self.day * 31)
+        let roll = try #require(
+            try await stage.operations.rolls(of: RealStore.merchant(1), state: .open, before: nil, limit: 1).first)
+        #expect(roll.standing.state == .promoted)
+        #expect(
+            await refusal {
+                _ = try await stage.operations.finishRoll(
+                    roll.roll.number, hurries: false, reason: nil, dryRun: false, for: ClockStage.request)
+            } == .rollNotQuiet)
+        _ = try await stage.operations.finishRoll(
+            roll.roll.number, hurries: true, reason: "leaked", dryRun: false, for: ClockStage.request)
+        #expect(try stage.state(old) == .revoked)
+        let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: .zero)
+        #expect(try stage.state(destroyed) == .destroyed)
+    }
+}
