@@ -19,16 +19,21 @@ struct AdminResponder: Sendable {
     let policy: CallerPolicy
     let counter: RequestCounter
     let log: LimitedLog
+    let readTurns = ReadTurns(atOnce: 4)
 
     /// Everything that is the same for all requests of one connection.
-    func session(for caller: Caller, grants: [Grant], buffered: BufferedBytes.Reservation) -> Session {
-        Session(responder: self, caller: caller, grants: grants, buffered: buffered)
+    func session(
+        for caller: Caller, grants: [Grant], holder: Shares.Holder, buffered: BufferedBytes.Reservation
+    ) -> Session {
+        Session(responder: self, caller: caller, grants: grants, holder: holder, buffered: buffered)
     }
 
     struct Session: Sendable {
         let responder: AdminResponder
         let caller: Caller
         let grants: [Grant]
+        /// Whose share of the server its connection uses.
+        let holder: Shares.Holder
         /// The memory of the request under way and of its response.
         let buffered: BufferedBytes.Reservation
     }
@@ -53,7 +58,13 @@ extension AdminResponder.Session {
                 let call = AdminCall(
                     caller: caller, grants: grants, requestId: requestId, headers: request.headers, query: query,
                     body: try await Self.collect(request, most: route.mostBytes))
-                answer = try await self.answer(call, route, parameter)
+                if route.method == .get, query["wait"] == nil {
+                    answer = try await responder.readTurns.run(for: holder) {
+                        try await self.answer(call, route, parameter)
+                    }
+                } else {
+                    answer = try await self.answer(call, route, parameter)
+                }
                 if !answer.isShared { try reserve(answer.body.readableBytes) }
                 log(answer, of: route, requestId: requestId)
             } catch let fault as BrokenRequest {

@@ -135,7 +135,8 @@ package struct AdminServer: Service {
         let session = responder.session(
             for: Caller(
                 uid: peer.uid, gid: peer.gid, supplementaryGroups: peer.supplementaryGroups, pid: peer.pid,
-                program: peer.program), grants: grants, buffered: BufferedBytes.Reservation(of: buffered, for: holder))
+                program: peer.program), grants: grants, holder: holder,
+            buffered: BufferedBytes.Reservation(of: buffered, for: holder))
         let http = AdminHTTPChannel(
             makeGuard: {
                 RequestGuard(

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPKit
 import LocalSocket
 package import Logging
@@ -47,6 +48,9 @@ package struct DecryptorServer: Service {
         let listener = try UnixListener.listen(path: socketPath, mode: socketMode, backlog: Limits.backlog)
         defer { listener.remove() }
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+        // A flood of connections is accepted, and dropped, beside the work for those that are open.
+        let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        preferThreads(of: loops)
         let pool = BlockingPool(threads: max(2, System.coreCount))
         let (jobs, jobsEnd) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
         let connections = ConnectionAdmission(limits.connections)
@@ -56,8 +60,10 @@ package struct DecryptorServer: Service {
             problems: Problems(log: LimitedLog(logger), damage: operations.damage),
             work: OffLoopWork(bound: limits.waitingRequests, pool: pool, jobs: jobsEnd), limits: limits)
         let turns = try await FairTurnsOfLoops(loops)
-        let server = try await bootstrap(loops, connections, environment, turns).withBoundSocket(listener.descriptor)
-            .get()
+        let server = try await bootstrap(acceptor, loops, connections, environment, turns).withBoundSocket(
+            listener.descriptor
+        )
+        .get()
         logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
@@ -68,16 +74,31 @@ package struct DecryptorServer: Service {
             }
             for await job in jobs { tasks.addTask { await job() } }
         }
+        try await acceptor.shutdownGracefully()
         try await loops.shutdownGracefully()
         try await pool.shutDown()
         logger.info("decryptor socket closed", metadata: ["path": "\(socketPath)"])
     }
 
+    /// Lets the event loops run before the rest of the daemon where the processor is contended, as far as the process may:
+    /// RLIMIT_NICE, which the systemd unit sets, or CAP_SYS_NICE.
+    private func preferThreads(of loops: MultiThreadedEventLoopGroup) {
+        for loop in loops.makeIterator() {
+            loop.execute {
+                // On Linux, 0 is the calling thread: setpriority(2).
+                if setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Limits.niceness) != 0 {
+                    logger.debug("the decryptor socket's threads keep the process's priority")
+                }
+            }
+        }
+    }
+
     private func bootstrap(
-        _ loops: MultiThreadedEventLoopGroup, _ connections: ConnectionAdmission,
+        _ acceptor: MultiThreadedEventLoopGroup, _ loops: MultiThreadedEventLoopGroup,
+        _ connections: ConnectionAdmission,
         _ environment: ConnectionHandler.Environment, _ turns: FairTurnsOfLoops
     ) -> ServerBootstrap {
-        ServerBootstrap(group: loops)
+        ServerBootstrap(group: acceptor, childGroup: loops)
             // Out of file descriptors, accepting pauses instead of spinning.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

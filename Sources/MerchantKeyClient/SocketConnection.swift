@@ -65,8 +65,8 @@ final class SocketConnection: Sendable {
 
     /// How long a connection is tried for while the daemon's queue of connections is full, and the pauses between.
     private static let queueTime = Duration.seconds(10)
-    private static let shortestPause = Duration.milliseconds(20)
-    private static let longestPause = Duration.milliseconds(500)
+    private static let shortestPause = Duration.milliseconds(5)
+    private static let longestPause = Duration.milliseconds(10)
 
     /// Tries again while the socket's queue of connections is full: EAGAIN from connect(2), so nothing was sent yet.
     private func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {

@@ -117,12 +117,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     var hasWaiting: Bool { !waiting.isEmpty }
 
-    /// - Returns: how many requests were handled.
-    func handleWaiting(atMost count: Int) -> Int {
-        guard let context else { return 0 }
-        var handled = 0
-        while handled < count, let item = waiting.popFirst() {
-            handled += 1
+    /// Handles what waited, as a turn of its user.
+    func handleWaiting(atMost count: Int) {
+        guard let context else { return }
+        var left = count
+        while left > 0, let item = waiting.popFirst() {
+            left -= 1
             handle(item, context)
         }
         flushIfNeeded(context)
@@ -130,7 +130,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
             turnLeft = Limits.requestsPerTurn
             continueReading(context)
         }
-        return handled
     }
 
     private func handle(_ item: Item, _ context: ChannelHandlerContext) {

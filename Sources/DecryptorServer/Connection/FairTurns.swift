@@ -7,13 +7,13 @@ import NIOCore
 /// users have turns: a user with one connection waits for one turn of each other user, however many connections those have.
 /// Used on its event loop only.
 final class FairTurns {
-    /// Requests that are handled when they are read, in so long; some 10 µs each.
-    private static let requestsPerWindow = 128
+    /// Requests that are handled when they are read, in so long; each takes some 5 to 25 µs.
+    private static let requestsPerWindow = 96
     private static let window = TimeAmount.milliseconds(1)
-    /// Requests that are handled between two looks at what the sockets brought.
-    private static let requestsPerTick = 128
+    /// How long requests that wait are handled before the sockets are read again.
+    private static let tick = TimeAmount.microseconds(500)
     /// A task that is due at once would run before the sockets are read again.
-    private static let pause = TimeAmount.microseconds(100)
+    private static let pause = TimeAmount.microseconds(20)
 
     private let loop: any EventLoop
     private var left = requestsPerWindow
@@ -52,14 +52,14 @@ final class FairTurns {
     }
 
     private func tick() {
-        var left = Self.requestsPerTick
-        while left > 0, let user = users.popFirst() {
+        let end = NIODeadline.now() + Self.tick
+        while NIODeadline.now() < end, let user = users.popFirst() {
             guard var queue = connections.removeValue(forKey: user), let connection = queue.popFirst() else { continue }
             if !queue.isEmpty {
                 users.append(user)
                 connections[user] = queue
             }
-            left -= max(1, connection.handleWaiting(atMost: min(left, Limits.requestsPerTurn)))
+            connection.handleWaiting(atMost: Limits.requestsPerTurn)
             if connection.hasWaiting { append(connection, of: user) }
         }
         if !users.isEmpty { scheduleTick() }

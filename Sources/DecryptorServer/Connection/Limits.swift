@@ -26,6 +26,8 @@ package struct Limits: Sendable {
 
     package init() {}
 
+    /// The event loops' nice value, where the process may lower it.
+    static let niceness: CInt = -10
     /// Bytes taken from a connection at once.
     static let readBytes = 16 * 1024
     /// Connections that the kernel holds until they are accepted; it caps this at net.core.somaxconn.
