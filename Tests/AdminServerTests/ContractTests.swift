@@ -83,7 +83,9 @@ import Yams
     func words() {
         #expect(
             strings("ProblemCode", "enum")
-                == MerchantError.Code.allCases.map(\.rawValue) + ["methodNotAllowed", "requestTimeout"])
+                == MerchantError.Code.allCases.map(\.rawValue) + [
+                    "methodNotAllowed", "requestTimeout", "notImplemented",
+                ])
         #expect(strings("KeyState", "enum") == KeyState.allCases.map(\.rawValue))
         #expect(strings("RollState", "enum") == RollState.allCases.map(\.rawValue))
         #expect(strings("KeyAlgorithm", "enum") == KeyAlgorithm.allCases.map(\.rawValue))

@@ -20,6 +20,7 @@ struct TestServer: Sendable {
     let repository: MemoryRepository
     let log: CapturedLog
     let gateway: ScriptedGateway
+    let operations: MerchantOperations
 
     static let openAPI = Array("openapi: 3.1.0\n".utf8)
 
@@ -42,15 +43,16 @@ struct TestServer: Sendable {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let clock = HandMovedClock()
+        let repository = MemoryRepository()
+        let operations = MerchantOperations(
+            repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
+            clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker)
         let test = TestServer(
-            directory: directory, socket: "\(directory)/\(socketName)", clock: clock, repository: MemoryRepository(),
-            log: CapturedLog(), gateway: gateway)
+            directory: directory, socket: "\(directory)/\(socketName)", clock: clock, repository: repository,
+            log: CapturedLog(), gateway: gateway, operations: operations)
         if overStaleSocket {
             close(try UnixListener.listen(path: test.socket, mode: 0o600, backlog: 1).descriptor)
         }
-        let operations = MerchantOperations(
-            repository: test.repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
-            clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker)
         test.repository.setEventObserver(operations.bell)
         let server = AdminServer(
             socketPath: test.socket, socketMode: mode, operations: operations, policy: policy,

@@ -1,11 +1,11 @@
-import LocalSocket
+package import LocalSocket
 import Synchronization
 
 /// Lets each user have a few reads answered at the same time; further ones wait for their turn.
 ///
 /// A list of a thousand items takes some milliseconds of the processor: a user with two hundred connections does not make
 /// others wait for two hundred lists.
-final class ReadTurns: Sendable {
+package final class ReadTurns: Sendable {
     private struct User {
         var running = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -15,9 +15,9 @@ final class ReadTurns: Sendable {
     private let users = Mutex<[Shares.Holder: User]>([:])
 
     /// - Parameter atOnce: reads of one user that are answered at the same time.
-    init(atOnce: Int) { self.atOnce = atOnce }
+    package init(atOnce: Int) { self.atOnce = atOnce }
 
-    func run<Value: Sendable>(for user: Shares.Holder, _ read: () async throws -> Value) async throws -> Value {
+    package func run<Value: Sendable>(for user: Shares.Holder, _ read: () async throws -> Value) async throws -> Value {
         await begin(user)
         defer { end(user) }
         return try await read()

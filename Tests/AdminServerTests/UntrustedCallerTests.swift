@@ -1,0 +1,102 @@
+import Foundation
+import Glibc
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+import AdminServer
+
+/// What a local user can do who may connect and has no permit.
+@Suite struct UntrustedCallerTests {
+    private static let nobody = TestServer.policy([])
+    private static let refused = "GET /v1/merchants HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    @Test("a caller without a permit gets one refusal a connection, whatever it pipelines")
+    func oneRefusal() async throws {
+        try await TestServer.run(policy: Self.nobody) { server in
+            let answer = await RawConnection.exchange(
+                String(repeating: Self.refused, count: 1000), with: server.socket, keepsSending: true)
+            #expect(answer.hasPrefix("HTTP/1.1 403 "))
+            #expect(answer.matches(of: #/HTTP/1\.1 \d+ /#).count == 1)
+        }
+    }
+
+    @Test("what needs no permit is answered as often as it is asked")
+    func openRoutes() async throws {
+        try await TestServer.run(policy: Self.nobody) { server in
+            let answer = await RawConnection.exchange(
+                String(repeating: "GET /v1/openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n", count: 200), with: server.socket)
+            #expect(answer.matches(of: #/HTTP/1\.1 200 /#).count == 200)
+        }
+    }
+
+    @Test("refused requests are counted in the audit, and few of them are in the log")
+    func countedNotLogged() async throws {
+        let count = 300
+        try await TestServer.run(policy: Self.nobody) { server in
+            for _ in 0..<count {
+                let answer = await RawConnection.exchange(Self.refused, with: server.socket)
+                #expect(answer.hasPrefix("HTTP/1.1 403 "))
+            }
+            let lines = server.log.lines.filter { $0.contains("request forbidden") }
+            // A burst of them, and one more for every ten seconds that the loop may have taken.
+            #expect((1...20).contains(lines.count), "\(lines.count)")
+            let daemon = Caller.daemon(uid: 0, gid: 0, pid: 1)
+            #expect(try await server.operations.recordRefusals(as: daemon) == 1)
+            let records = try await server.repository.read {
+                try $0.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 10)
+            }
+            let record = try #require(records.first)
+            #expect(record.entry.caller.uid == getuid())
+            #expect(record.entry.reason?.hasPrefix("\(count) requests from ") == true)
+        }
+    }
+
+    @Test("a request body is refused before it fills the memory of callers without a permit")
+    func manyBodies() async throws {
+        // 16 connections of 1 MiB each would hold more than callers without a permit may.
+        let path = "/v1/merchants/merchant.com.example.shop/keys/import"
+        try await TestServer.run(policy: Self.nobody) { server in
+            let answer = await RawConnection.exchange(
+                "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n", with: server.socket,
+                keepsSending: true)
+            #expect(answer.hasPrefix("HTTP/1.1 403 "))
+        }
+    }
+}
+
+@Suite struct ResponseMemoryTests {
+    @Test("bodies and responses of one user past its share are refused with 503, and the connection goes on")
+    func overloaded() async throws {
+        let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
+        try await TestServer.run { server in
+            let head =
+                "POST /v1/merchants/merchant.com.example.shop/keys/import HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n"
+            // Each of them reserves a mebibyte and never sends it: 48 are what one user may hold.
+            for _ in 0..<48 {
+                let descriptor = try #require(RawConnection.open(server.socket))
+                keep.yield(descriptor)
+                #expect(send(descriptor, head, head.utf8.count, CInt(MSG_NOSIGNAL)) == head.utf8.count)
+            }
+            keep.finish()
+            var status = 0
+            while status != 503 {
+                status = try await server.curl(
+                    "POST", "/v1/merchants/merchant.com.example.shop/keys/import",
+                    String(repeating: " ", count: 1_000_000)
+                ).status
+            }
+            #expect(try await server.curl("GET", "/v1/health").status == 200)
+            for await descriptor in opened { close(descriptor) }
+            while status == 503 {
+                status = try await server.curl(
+                    "POST", "/v1/merchants/merchant.com.example.shop/keys/import",
+                    String(repeating: " ", count: 1_000_000)
+                ).status
+            }
+            #expect(status == 400)
+        }
+    }
+}
