@@ -20,6 +20,8 @@ struct AdminResponder: Sendable {
     let counter: RequestCounter
     let log: LimitedLog
     let readTurns = ReadTurns(atOnce: 4)
+    /// Those that wait for events, up to 30 s each.
+    let waitingReadTurns = ReadTurns(atOnce: 32)
 
     /// Everything that is the same for all requests of one connection.
     func session(
@@ -58,14 +60,16 @@ extension AdminResponder.Session {
                 let call = AdminCall(
                     caller: caller, grants: grants, requestId: requestId, headers: request.headers, query: query,
                     body: try await Self.collect(request, most: route.mostBytes))
-                if route.method == .get, query["wait"] == nil {
-                    answer = try await responder.readTurns.run(for: holder) {
+                if route.method == .get {
+                    let turns = query["wait"] == nil ? responder.readTurns : responder.waitingReadTurns
+                    answer = try await turns.run(for: holder) {
                         try await self.answer(call, route, parameter)
                     }
                 } else {
                     answer = try await self.answer(call, route, parameter)
                 }
-                if !answer.isShared { try reserve(answer.body.readableBytes) }
+                // What was changed is answered in any case; only lists are large.
+                if route.method == .get, !answer.isShared { try reserve(answer.body.readableBytes) }
                 log(answer, of: route, requestId: requestId)
             } catch let fault as BrokenRequest {
                 throw fault.cause
@@ -81,6 +85,8 @@ extension AdminResponder.Session {
             answer = .problem(MerchantError(.notFound, "there is nothing at this path"), requestId: requestId)
             responder.counter.count(method: "other", route: "other", status: answer.status.code)
         }
+        // A caller without a permit gets one refusal a connection: what it pipelined behind costs no work.
+        if grants.allowNothing, answer.status.code >= 400 { answer.headers[.connection] = "close" }
         answer.headers[.requestId] = requestId
         answer.headers[.cacheControl] = "no-store"
         answer.headers[.contentLength] = String(answer.body.readableBytes)
@@ -160,14 +166,18 @@ private struct BrokenRequest: Error {
 }
 
 extension AdminResponder.Session {
-    /// - Throws: `overloaded` where requests and responses hold as much memory as they may.
+    /// What the limit on connections bounds well enough is not counted, so that small requests are answered in any case.
+    ///
+    /// - Throws: `overloaded` where large requests and responses hold as much memory as they may.
     private func reserve(_ bytes: Int) throws(MerchantError) {
+        guard bytes > AdminRoute.ordinaryBody else { return }
         do throws(Shares.Exhausted) { try buffered.take(bytes) } catch {
             throw MerchantError(
                 .overloaded,
                 error == .total
-                    ? "requests and responses fill the memory they may have; try again later"
-                    : "your requests and responses fill the memory they may have; take the responses, then try again")
+                    ? "large requests and responses fill the memory they may have; try again later"
+                    : "your large requests and responses fill the memory they may have; take the responses, then try again"
+            )
         }
     }
 
@@ -246,10 +256,7 @@ extension AdminResponder.Session {
             responder.handlers.operations.refusals.note(Refusal(by: caller, permit: route.permit))
         }
         responder.log.write(level, message, uid: caller.uid, metadata: metadata)
-        var answer = Answer.problem(refusal, requestId: requestId)
-        // A caller without a permit gets one refusal a connection: what it pipelined behind costs no work.
-        if grants.allowNothing { answer.headers[.connection] = "close" }
-        return answer
+        return .problem(refusal, requestId: requestId)
     }
 
     private func metadata(

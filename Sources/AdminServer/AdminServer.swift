@@ -21,7 +21,7 @@ package import WireAPI
 package struct AdminServer: Service {
     /// A caller without a permit is refused at once when its share is used up, so that it keeps nobody else out.
     static let connectionLimits = Shares.Limits(total: 256, perUser: 224, withoutPermit: 16)
-    /// Bytes of request bodies and of responses that are not yet taken.
+    /// Bytes of large request bodies and of large responses that are not yet taken; those up to 64 KiB do not count.
     static let bufferLimits = Shares.Limits(total: 64 << 20, perUser: 48 << 20, withoutPermit: 2 << 20)
     /// Connections that the kernel holds until they are accepted; it caps this at net.core.somaxconn.
     static let queuedConnections: CInt = 4096

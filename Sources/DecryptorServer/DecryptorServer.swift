@@ -158,7 +158,8 @@ package struct DecryptorServer: Service {
     /// Stops accepting, lets every connection end, and after the drain time ends those that did not.
     private func drain(_ server: any Channel, _ connections: ConnectionAdmission) async {
         logger.info("decryptor socket draining")
-        server.close(promise: nil)
+        // Fails where it is closed already.
+        try? await server.close()
         let open = connections.beginDrain()
         for channel in open { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
         let bound = server.eventLoop.scheduleTask(in: limits.drainTime) {

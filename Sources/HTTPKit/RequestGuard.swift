@@ -15,8 +15,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     package struct Limits: Sendable {
         /// The longest body of any route, in bytes.
         package var bodyBytes: Int
-        /// From a request's head to its end; then 408.
-        package var requestTime = TimeAmount.seconds(30)
+        /// From a request's head to its end; then 408. As on the decryptor's socket, and shorter than the shutdown limit, too.
+        package var requestTime = TimeAmount.seconds(10)
         /// From the end of a response to when the client has taken it; then the connection is closed. Shorter than the
         /// daemon's shutdown limit of 30 s, so that a client that takes nothing does not fail a shutdown.
         package var responseTime = TimeAmount.seconds(20)
@@ -44,8 +44,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     private let onResponseTaken: @Sendable () -> Void
     /// A request's head was passed on, its end was not.
     private var isReceiving = false
-    /// A response's head was written, its end was not.
-    private var isResponding = false
+    /// The response to the last request has begun, or is written.
+    private var hasResponded = false
     /// The response under way, or the next one, is the connection's last.
     private var isLast = false
     /// The connection's last response was written: nothing is passed on any more, in either direction.
@@ -100,6 +100,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             return refuse(error, context)
         }
         isReceiving = true
+        hasResponded = false
         arrival?.cancel()
         arrival = context.eventLoop.assumeIsolated().scheduleTask(in: limits.requestTime) {
             self.refuse(.requestTooSlow, context)
@@ -135,7 +136,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         guard !hasEnded else { return }
         hasEnded = true
         arrival?.cancel()
-        if !isResponding {
+        // A fault in a request that is answered already gets no second response.
+        if !(hasResponded && isReceiving) {
             let refusal = render(fault)
             var headers = refusal.headers
             headers.replaceOrAdd(name: "content-length", value: String(refusal.body.readableBytes))
@@ -168,7 +170,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         case .head(var head):
             // An interim response, 1xx: the response itself follows.
             guard head.status.code >= 200 else { break }
-            isResponding = true
+            hasResponded = true
             isLast = isLast || head.headers[canonicalForm: "connection"].contains("close")
             guard isLast else { break }
             head.headers.replaceOrAdd(name: "connection", value: "close")
@@ -182,7 +184,6 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     /// The response's end passes once the client has taken everything before it: only then is the next request let in, so
     /// that a connection never has more than one response in memory.
     private func end(_ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
-        isResponding = false
         sending = context.eventLoop.assumeIsolated().scheduleTask(in: limits.responseTime) {
             context.close(promise: nil)
         }

@@ -53,8 +53,8 @@ enum RawConnection {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
-            // A connection that does not end is no HTTP response to anything.
-            if count < 0, keepsSending { return Data("the connection did not end in 20 s".utf8) }
+            // A connection that does not end is no HTTP response to anything; one that is reset has ended.
+            if count < 0, errno == EAGAIN, keepsSending { return Data("the connection did not end in 20 s".utf8) }
             guard count > 0 else { return answer }
             answer.append(contentsOf: buffer[..<count])
         }

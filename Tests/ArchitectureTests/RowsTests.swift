@@ -5,7 +5,8 @@ import Testing
 @Suite struct RowsTests {
     static let rows: [Set<String>] = [
         [
-            "Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "CSQLite", "LocalSocket", "HTTPKit",
+            "Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "CSQLite", "LocalSocket",
+            "HTTPKit",
             "CWipingAllocator", "NameResolution",
         ],
         ["MerchantCore", "PaymentToken", "WireAPI"],

@@ -140,32 +140,4 @@ import Testing
         #expect(status.status == 2 && status.output.contains("cannot be claimed"), "\(status.output)")
         #expect(try installation.curlBody(installation.adminSocket, "/v1/health").output.contains("claimsRefused"))
     }
-
-    @Test func `a clock that most genuine tokens disagree with shows in health, which stays ready`() throws {
-        let installation = try installation()
-        let old = ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: -900))
-        let tokens = try String(
-            contentsOfFile: mint(installation, 25, "--signing-time", old), encoding: .utf8
-        ).split(separator: "\n")
-        #expect(tokens.count == 25)
-        for (index, token) in tokens.enumerated() {
-            let data = try JSONSerialization.data(
-                withJSONObject: try #require(
-                    (JSONSerialization.jsonObject(with: Data(token.utf8)) as? [String: Any])?["paymentData"]))
-            let body = try installation.write(
-                #"{"paymentData":\#(String(decoding: data, as: UTF8.self))}"#, "verify-\(index).json")
-            let answer = try installation.curl(
-                installation.decryptorSocket, "/v1/payment-tokens/verify", "-d", "@\(body)")
-            #expect(answer.output == "200")
-        }
-        for socket in [installation.adminSocket, installation.decryptorSocket] {
-            let health = try installation.curlBody(socket, "/v1/health").json()
-            #expect(health["ready"] as? Bool == true)
-            let finding = try #require((health["findings"] as? [[String: Any]])?.first)
-            #expect(finding["code"] as? String == "clockWrong")
-            #expect((finding["detail"] as? String)?.contains("ahead of Apple's") == true)
-        }
-        let status = try installation.ctl("status", "--check")
-        #expect(status.status == 2 && status.output.contains("signing time"), "\(status.output)")
-    }
 }

@@ -118,7 +118,12 @@ import Testing
             "mint-token", "--certificate", installation.path("\(name).cer"), "--amount", "4242", "--application-data",
             "order-1", "--out", installation.path("token.json"))
         let token = installation.path("token.json")
-        let mismatch = try installation.ctl("token", "decrypt", token, "--unverified")
+        // Without the original bytes it opens; with other bytes it does not.
+        #expect(try installation.ctl("token", "decrypt", token, "--unverified").status == 0)
+        let (right, wrong) = (try installation.write("order-1", "right"), try installation.write("order-2", "wrong"))
+        #expect(
+            try installation.ctl("token", "decrypt", token, "--unverified", "--application-data", right).status == 0)
+        let mismatch = try installation.ctl("token", "decrypt", token, "--unverified", "--application-data", wrong)
         #expect(mismatch.status == 1 && mismatch.error.contains("applicationData"), "\(mismatch.error)")
 
         let paymentData = try #require(

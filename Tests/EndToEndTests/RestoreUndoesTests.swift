@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Vocabulary
 
 /// What a restore takes back is named: above all the keys that were withdrawn since and answer again.
 @Suite struct RestoreUndoesTests {
@@ -30,6 +31,34 @@ import Testing
         try installation.start()
         let check = try installation.check()
         #expect(check.status == 1 && check.line.contains(revoked), "\(check)")
+    }
+
+    @Test func `a key that was in use again is not destroyed by a restore, and an export is not forgotten`() throws {
+        let doomed = try installation.certifiedKey(Self.merchant, "doomed")
+        let other = try installation.certifiedKey(Self.merchant, "other")
+        #expect(try installation.ctl("key", "revoke", doomed, "--reason", "compromised", "--yes").status == 0)
+        #expect(try installation.ctl("key", "destroy", doomed, "--after", "1s", "--yes").status == 0)
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        #expect(try installation.ctl("key", "restore", doomed).status == 0)
+        #expect(try installation.ctl("key", "promote", doomed).status == 0)
+        let config = try installation.write(
+            "callers:\n  - uid: \(getuid())\n    permits: [administer, read, resolve, exportPrivateKey]\n", "c.yaml")
+        installation.stop()
+        try installation.start(config: config)
+        let path = other.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        #expect(
+            try installation.curl(installation.decryptorSocket, "/v1/keys/\(path)?include=privateKey").output == "200")
+        installation.stop()
+        let done = try restore(to: installation.path("state"), "--replace", "--output", "json").json()
+        let undone = try #require(done["undone"] as? [String: Any], "\(done)")
+        #expect(undone["destructionsCount"] as? Int == 1 && undone["exportsCount"] as? Int == 1, "\(undone)")
+        try installation.start(config: config)
+        let key = try installation.ctlJSON("key", "show", doomed)
+        #expect(key["state"] as? String == "revoked")
+        let text = try #require(key["destroyAfter"] as? String)
+        let after = try #require(Timestamp(rfc3339: text))
+        #expect(after > Timestamp(Date()).adding(.seconds(29 * 86_400)))
+        #expect(try installation.ctlJSON("key", "show", other)["exportedAt"] != nil)
     }
 
     private func restore(to directory: String, _ arguments: String...) throws -> Installation.Outcome {

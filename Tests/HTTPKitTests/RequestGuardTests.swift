@@ -46,7 +46,7 @@ import Testing
     func drips() throws {
         let channel = try channel()
         try channel.writeInbound(head())
-        for _ in 0..<29 {
+        for _ in 0..<9 {
             channel.embeddedEventLoop.advanceTime(by: .seconds(1))
             try channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(string: " ")))
         }
@@ -62,7 +62,7 @@ import Testing
         let channel = try channel()
         for _ in 0..<3 {
             try channel.writeInbound(head())
-            channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+            channel.embeddedEventLoop.advanceTime(by: .seconds(9))
             try channel.writeInbound(HTTPServerRequestPart.end(nil))
             channel.embeddedEventLoop.advanceTime(by: .seconds(100))
             try channel.writeOutbound(HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok)))
@@ -80,6 +80,27 @@ import Testing
         #expect(try refusalStatus(channel) == 400)
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(!channel.isActive)
+    }
+
+    @Test("a fault behind a response that was written ends the connection without a second response")
+    func oneResponse() throws {
+        let channel = try channel()
+        try channel.writeInbound(head())
+        try channel.writeOutbound(HTTPServerResponsePart.head(.init(version: .http1_1, status: .notFound)))
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        #expect(try statuses(channel) == [404])
+        channel.pipeline.fireErrorCaught(HTTPParserError.invalidChunkSize)
+        #expect(try statuses(channel) == [])
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    private func statuses(_ channel: EmbeddedChannel) throws -> [UInt] {
+        var statuses: [UInt] = []
+        while let part = try channel.readOutbound(as: HTTPServerResponsePart.self) {
+            if case .head(let head) = part { statuses.append(head.status.code) }
+        }
+        return statuses
     }
 
     @Test("a refused request reaches nobody, and neither does what follows it")

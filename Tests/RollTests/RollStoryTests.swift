@@ -62,6 +62,32 @@ import Vocabulary
         #expect(prepared.count == 1, "the pair to roll to next")
     }
 
+    @Test func `after a restore the waiting times of rolls and destructions begin again`() async throws {
+        let old = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        try await real.certify(roll.roll.to, of: merchant)
+        try await real.prove(roll.roll.to)
+        let doomed = try await real.onboard(RealStore.merchant(2))
+        _ = try await real.operations.revoke(doomed, reason: "compromised", dryRun: false, for: RealStore.request)
+        _ = try await real.operations.destroy(
+            doomed, after: Self.day, dryRun: false, for: RealStore.request)
+        real.clock.advance(by: Self.day * 8)
+        #expect(try await state(roll) == .quiet)
+        // As the restore of this database does: what happened since it was copied is not known.
+        let now = real.clock.now
+        try await real.operations.repository.write {
+            try MerchantOperations.beginWaitingTimesAgain(at: now, exported: [old], in: $0)
+        }
+        #expect(try await state(roll) == .promoted)
+        #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
+        #expect(try await real.operations.destroyDueKeyPairs(as: RealStore.request.caller) == 0)
+        #expect(try await real.operations.keyPair(old).keyPair.exportedAt == now)
+        real.clock.advance(by: MerchantOperations.defaultDestructionWait)
+        #expect(try await real.operations.destroyDueKeyPairs(as: RealStore.request.caller) == 1)
+        #expect(try real.state(doomed) == .destroyed)
+    }
+
     @Test func `a token to a key that no roll leads to, or with an older certificate, promotes nothing`() async throws {
         _ = try await real.onboard(merchant)
         let stray = try await real.operations.generateKeyPair(

@@ -30,6 +30,14 @@ struct Restore {
             case .unknown(let why): "which keys that were withdrawn since answer again is not known: \(why)"
             }
         }
+
+        /// Keys whose export the restored database does not know.
+        var exportedKeys: [PublicKeyHash] {
+            guard case .known(let difference) = self else { return [] }
+            return difference[.exports].named.compactMap { change in
+                if case .keyPair(let hash) = change.subject { hash } else { nil }
+            }
+        }
     }
 
     struct Report {
@@ -81,6 +89,8 @@ struct Restore {
                 try await copy.write {
                     try $0.setDaemonFact(MerchantOperations.restoredFact, "\(note); \(summary)")
                     try $0.setDaemonFact(MerchantOperations.undoneFact, summary)
+                    try MerchantOperations.beginWaitingTimesAgain(
+                        at: clock.now, exported: undone.exportedKeys, in: $0)
                 }
                 // Everything into the one file that takes the database's name.
                 try await copy.eraseRemovedBytes()

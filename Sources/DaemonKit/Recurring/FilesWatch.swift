@@ -17,6 +17,7 @@ struct FilesWatch: Service {
         try? await cancelWhenGracefulShutdown {
             var masterKey = masterKey
             var wasFaulty = false
+            var wasUnreadable = false
             while !Task.isCancelled {
                 report(
                     .lockFileMissing,
@@ -24,7 +25,7 @@ struct FilesWatch: Service {
                         ? nil
                         : "the lock file \(lockPath) was moved away or replaced: it tells the next start how this daemon ended, so that lost changes are noticed. Put the same file back"
                 )
-                let fault = masterKeyFault(&masterKey)
+                let fault = masterKeyFault(&masterKey, &wasUnreadable)
                 // A rotation exchanges the files in several steps: only what is still wrong at the next check is reported.
                 report(
                     .masterKeyMissing,
@@ -38,9 +39,15 @@ struct FilesWatch: Service {
         }
     }
 
-    private func masterKeyFault(_ masterKey: inout MasterKeyPresence) -> String? {
-        do { return try masterKey.fault() } catch {
-            logger.error("the master key could not be checked", metadata: ["error": "\(error)"])
+    /// - Parameter wasUnreadable: whether the last check could not be made; only the first of them is logged.
+    private func masterKeyFault(_ masterKey: inout MasterKeyPresence, _ wasUnreadable: inout Bool) -> String? {
+        do {
+            let fault = try masterKey.fault()
+            wasUnreadable = false
+            return fault
+        } catch {
+            if !wasUnreadable { logger.error("the master key could not be checked", metadata: ["error": "\(error)"]) }
+            wasUnreadable = true
             return nil
         }
     }

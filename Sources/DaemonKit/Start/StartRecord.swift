@@ -78,6 +78,12 @@ final class StartRecord: Sendable {
             // Harmless to repeat, so it comes first: the start is on record once.
             try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
             if !isRecorded.load(ordering: .acquiring) {
+                if !history.withLock({ $0.isEmpty }) {
+                    let now = operations.clock.now
+                    try await operations.repository.write {
+                        try MerchantOperations.beginWaitingTimesAgain(at: now, in: $0)
+                    }
+                }
                 try await operations.recordStart(
                     as: caller, version: Program.version, policy: settings.policy, history: history.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)

@@ -128,6 +128,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         flushIfNeeded(context)
         if waiting.isEmpty {
             turnLeft = Limits.requestsPerTurn
+            if inputClosed, hasNothingOutstanding, !outputEnded { return closeOnceWritten(context) }
             continueReading(context)
         }
     }

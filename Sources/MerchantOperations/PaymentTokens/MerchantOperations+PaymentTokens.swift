@@ -49,7 +49,7 @@ extension MerchantOperations {
         }
         var checks = try terms.expectations.judge(token, data)
         try await recordAccountable(token, key, terms, for: request)
-        checks.append(try await claim(token, terms, for: request))
+        checks.append(try await claim(token, receivedAt: receipt.receivedAt, terms, for: request))
         return OpenedToken(
             plaintext: plaintext, paymentData: data, key: key, verification: receipt.verification, checks: checks)
     }
@@ -166,9 +166,11 @@ extension MerchantOperations {
         }
     }
 
+    /// - Parameter receivedAt: the time at which the token verified. Another reading of the clock could lie ahead of every token
+    ///   that follows, which would all be refused then as older than the newest claim.
     /// - Returns: the check of the replay.
     private func claim(
-        _ token: ApplePayToken, _ terms: TokenTerms, for request: Request
+        _ token: ApplePayToken, receivedAt: Timestamp?, _ terms: TokenTerms, for request: Request
     ) async throws -> ExpectationCheck {
         func check(_ outcome: ExpectationCheck.Outcome, _ finding: String) -> ExpectationCheck {
             ExpectationCheck(name: "replay", outcome: outcome, finding: finding)
@@ -176,7 +178,7 @@ extension MerchantOperations {
         guard case .now(claims: true) = terms.verification else {
             return check(.notChecked, "not claimed: the token can be opened again")
         }
-        let claim = try TokenClaim(of: token, at: clock.now, for: request)
+        let claim = try TokenClaim(of: token, at: receivedAt ?? clock.now, for: request)
         switch try await claims.claim(claim) {
         case .won: return check(.passed, "claimed: no other request opens the token as a payment")
         case .repeated(let moment):

@@ -25,11 +25,18 @@ extension DatabaseDifference.Kind {
         case .destructions:
             .keyPairs(
                 """
-                newer.state = 'revoked' AND older.state = 'revoked' AND newer.destroy_after IS NOT NULL
-                    AND older.destroy_after IS NOT newer.destroy_after
+                newer.state <> 'destroyed' AND older.state = 'revoked' AND older.destroy_after IS NOT newer.destroy_after
                 """,
-                was: "'to be destroyed'",
-                now: "iif(older.destroy_after IS NULL, 'not to be destroyed', 'to be destroyed at another time')")
+                was: "iif(newer.destroy_after IS NULL, 'not to be destroyed', 'to be destroyed')",
+                now: """
+                    iif(
+                        older.destroy_after IS NULL, 'not to be destroyed',
+                        iif(newer.destroy_after IS NULL, 'to be destroyed', 'to be destroyed at another time'))
+                    """)
+        case .exports:
+            .keyPairs(
+                "newer.exported_at IS NOT NULL AND older.state IS NOT NULL AND older.exported_at IS NULL",
+                was: "'exported'", now: "'not exported'")
         case .certificates: .certificates
         case .rolls: .rolls
         case .registrations: .registrations

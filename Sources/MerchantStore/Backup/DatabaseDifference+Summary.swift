@@ -41,7 +41,8 @@ extension DatabaseDifference.Kind {
         case .undestroyed:
             isOne ? "destroyed private key is back, sealed" : "destroyed private keys are back, sealed"
         case .fellBack: isOne ? "key pair fell back to its earlier state" : "key pairs fell back to their earlier state"
-        case .destructions: isOne ? "scheduled destruction is undone" : "scheduled destructions are undone"
+        case .destructions: isOne ? "scheduled destruction is another" : "scheduled destructions are others"
+        case .exports: isOne ? "export of a private key is forgotten" : "exports of private keys are forgotten"
         case .certificates: isOne ? "certificate is not in it" : "certificates are not in it"
         case .rolls: isOne ? "roll fell back" : "rolls fell back"
         case .registrations: isOne ? "registration fell back" : "registrations fell back"

@@ -19,6 +19,8 @@ package struct DatabaseDifference: Sendable {
         case fellBack
         /// Key pairs whose scheduled destruction is another or none.
         case destructions
+        /// Key pairs whose private key was exported, which only the newer database knows.
+        case exports
         /// Certificates that only the newer database has.
         case certificates
         /// Rolls that are missing or at another step.
@@ -95,7 +97,7 @@ extension DatabaseDifference.Change {
     fileprivate init(_ row: Row, _ kind: DatabaseDifference.Kind) throws {
         subject =
             switch kind {
-            case .answeringAgain, .missing, .undestroyed, .fellBack, .destructions:
+            case .answeringAgain, .missing, .undestroyed, .fellBack, .destructions, .exports:
                 .keyPair(try row.publicKeyHash())
             case .certificates: .certificate(serialNumber: try row.text("serial_number"), of: try row.publicKeyHash())
             case .rolls: .roll(id: String(try row.integer("id")), to: try row.publicKeyHash())
