@@ -104,7 +104,7 @@ let edges: [Target] = [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
             "LocalSocket", "HTTPKit", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
         ]),
-    room("MerchantStore", ["MerchantCore", "Vocabulary", "Schema", "CSQLite", .grdb, .crypto]),
+    room("SQLiteStore", ["MerchantCore", "Vocabulary", "Schema", "CSQLite", .grdb, .crypto]),
     room(
         "KeyCustody",
         [
@@ -132,7 +132,7 @@ let composition: [Target] = [
     room(
         "DaemonKit",
         [
-            "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "MerchantStore", "KeyCustody",
+            "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "SQLiteStore", "KeyCustody",
             "MerchantOperations",
             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "Schema", "CLinux",
             .configuration,
@@ -190,7 +190,7 @@ let testTargets: [Target] = [
     tests("NameResolutionTests", ["NameResolution"]),
     tests(
         "MerchantOperationsTests",
-        ["MerchantOperations", "MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets"]),
+        ["MerchantOperations", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets"]),
     tests(
         "AdminServerTests",
         [
@@ -206,8 +206,8 @@ let testTargets: [Target] = [
             .nioPosix, .serviceLifecycle,
         ]),
     tests(
-        "MerchantStoreTests",
-        ["MerchantStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+        "SQLiteStoreTests",
+        ["SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
     tests("DaemonKitTests", ["DaemonKit", .yams, .logging]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
@@ -219,13 +219,13 @@ let testTargets: [Target] = [
     tests(
         "EventDeliveryTests",
         [
-            "EventDelivery", "MerchantStore", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary",
+            "EventDelivery", "SQLiteStore", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary",
             .logging, .serviceLifecycle,
         ], resources: [.copy("Scripts")]),
     tests(
         "RollTests",
         [
-            "MerchantTestSupport", "MerchantStore", "MerchantOperations", "MerchantCore", "Vocabulary", "Secrets",
+            "MerchantTestSupport", "SQLiteStore", "MerchantOperations", "MerchantCore", "Vocabulary", "Secrets",
             .crypto,
         ]),
     tests("ArchitectureTests", []),

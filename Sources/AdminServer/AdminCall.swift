@@ -14,7 +14,7 @@ struct AdminCall: Sendable {
     let query: [String: String]
     let body: [UInt8]
 
-    /// For a deed that a repeat does not do twice anyway.
+    /// For a action that a repeat does not do twice anyway.
     var request: Request { Request(caller: caller, requestId: requestId) }
 
     /// For a call that makes something: with the `Idempotency-Key`, if one was sent.

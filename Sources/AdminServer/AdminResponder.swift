@@ -19,9 +19,9 @@ struct AdminResponder: Sendable {
     let policy: CallerPolicy
     let counter: RequestCounter
     let log: LimitedLog
-    let readTurns = ReadTurns(atOnce: 4)
+    let readTurns = ReadConcurrency(atOnce: 4)
     /// Those that wait for events, up to 30 s each.
-    let waitingReadTurns = ReadTurns(atOnce: 32)
+    let waitingReadTurns = ReadConcurrency(atOnce: 32)
 
     /// Everything that is the same for all requests of one connection.
     func session(
@@ -228,9 +228,9 @@ extension AdminResponder.Session {
     }
 
     private func log(_ answer: Answer, of route: AdminRoute, requestId: String) {
-        if let deed = route.deed, !answer.isDryRun {
+        if let action = route.action, !answer.isDryRun {
             responder.log.logger.info(
-                "\(deed)", metadata: metadata(requestId, merchant: answer.merchant, key: answer.key))
+                "\(action)", metadata: metadata(requestId, merchant: answer.merchant, key: answer.key))
         } else {
             responder.log.logger.debug(
                 "request answered",

@@ -36,7 +36,7 @@ package struct AdminRoute: Sendable {
     package let permit: Permit?
     package let effect: Effect
     /// What the log says once it is done; nil for reads.
-    package let deed: String?
+    package let action: String?
     /// The only parameters the query may have.
     package let query: Set<String>
     /// The largest body, in bytes; 0: none.
@@ -50,16 +50,16 @@ package struct AdminRoute: Sendable {
         _ path: String, permit: Permit? = .read, query: Set<String> = [], _ scope: Scope
     ) -> AdminRoute {
         AdminRoute(
-            method: .get, path: path, permit: permit, effect: .reads, deed: nil, query: query, mostBytes: 0,
+            method: .get, path: path, permit: permit, effect: .reads, action: nil, query: query, mostBytes: 0,
             scope: scope)
     }
 
     static func writes(
-        _ method: HTTPRequest.Method, _ path: String, deed: String, effect: Effect = .writes,
+        _ method: HTTPRequest.Method, _ path: String, action: String, effect: Effect = .writes,
         query: Set<String> = [], mostBytes: Int = ordinaryBody, _ scope: Scope
     ) -> AdminRoute {
         AdminRoute(
-            method: method, path: path, permit: .administer, effect: effect, deed: deed, query: query,
+            method: method, path: path, permit: .administer, effect: effect, action: action, query: query,
             mostBytes: mostBytes, scope: scope)
     }
 }
@@ -67,77 +67,79 @@ package struct AdminRoute: Sendable {
 extension AdminRoute {
     package static let all: [AdminRoute] = [
         reads("/v1/merchants", query: ["limit", "cursor"], .judgedInside { try await $0.merchants($1) }),
-        writes(.post, "/v1/merchants", deed: "merchant added", .judgedInside { try await $0.addMerchant($1) }),
+        writes(.post, "/v1/merchants", action: "merchant added", .judgedInside { try await $0.addMerchant($1) }),
         reads("/v1/merchants/{merchantIdentifier}", .merchant { try await $0.merchant($1, $2) }),
         writes(
-            .patch, "/v1/merchants/{merchantIdentifier}", deed: "merchant changed",
+            .patch, "/v1/merchants/{merchantIdentifier}", action: "merchant changed",
             .merchant { try await $0.changeMerchant($1, $2) }),
         writes(
-            .delete, "/v1/merchants/{merchantIdentifier}", deed: "merchant removed", effect: .destroys,
+            .delete, "/v1/merchants/{merchantIdentifier}", action: "merchant removed", effect: .destroys,
             query: ["dryRun"], mostBytes: 0, .merchant { try await $0.removeMerchant($1, $2) }),
 
         reads(
             "/v1/merchants/{merchantIdentifier}/keys", query: ["limit", "cursor"],
             .merchant { try await $0.keys($1, of: $2) }),
         writes(
-            .post, "/v1/merchants/{merchantIdentifier}/keys", deed: "key generated",
+            .post, "/v1/merchants/{merchantIdentifier}/keys", action: "key generated",
             .merchant { try await $0.generateKey($1, for: $2) }),
         writes(
-            .post, "/v1/merchants/{merchantIdentifier}/keys/import", deed: "key imported", mostBytes: importBody,
+            .post, "/v1/merchants/{merchantIdentifier}/keys/import", action: "key imported", mostBytes: importBody,
             .merchant { try await $0.importKey($1, to: $2) }),
         writes(
-            .post, "/v1/merchants/{merchantIdentifier}/certificates", deed: "certificate stored",
+            .post, "/v1/merchants/{merchantIdentifier}/certificates", action: "certificate stored",
             .merchant { try await $0.storeCertificate($1, for: $2) }),
         writes(
-            .post, "/v1/certificates", deed: "certificate stored",
+            .post, "/v1/certificates", action: "certificate stored",
             .everyMerchant { try await $0.storeCertificate($1, for: nil) }),
 
         reads(
-            "/v1/keys", query: ["beginning", "state", "limit", "cursor"], .everyMerchant { try await $0.keys($1) }),
+            "/v1/keys", query: ["prefix", "state", "limit", "cursor"], .everyMerchant { try await $0.keys($1) }),
         reads("/v1/keys/{publicKeyHash}", .key { try await $0.key($1, $2) }),
         reads("/v1/keys/{publicKeyHash}/csr", .key { try await $0.csr($1, of: $2) }),
-        writes(.post, "/v1/keys/{publicKeyHash}/promote", deed: "key promoted", .key { try await $0.promote($1, $2) }),
         writes(
-            .post, "/v1/keys/{publicKeyHash}/revoke", deed: "key revoked", effect: .destroys,
+            .post, "/v1/keys/{publicKeyHash}/promote", action: "key promoted", .key { try await $0.promote($1, $2) }),
+        writes(
+            .post, "/v1/keys/{publicKeyHash}/revoke", action: "key revoked", effect: .destroys,
             .key { try await $0.revoke($1, $2) }),
-        writes(.post, "/v1/keys/{publicKeyHash}/restore", deed: "key restored", .key { try await $0.restore($1, $2) }),
         writes(
-            .post, "/v1/keys/{publicKeyHash}/destroy", deed: "key destruction ordered", effect: .destroys,
+            .post, "/v1/keys/{publicKeyHash}/restore", action: "key restored", .key { try await $0.restore($1, $2) }),
+        writes(
+            .post, "/v1/keys/{publicKeyHash}/destroy", action: "key destruction ordered", effect: .destroys,
             .key { try await $0.destroy($1, $2) }),
 
         reads("/v1/registrations", query: ["limit", "cursor"], .everyMerchant { try await $0.registrations($1) }),
         writes(
-            .post, "/v1/registrations", deed: "merchant registered with Apple",
+            .post, "/v1/registrations", action: "merchant registered with Apple",
             .everyMerchant { try await $0.register($1) }),
         reads(
             "/v1/registrations/{partnerInternalMerchantIdentifier}", query: ["refresh"],
             .registration { try await $0.registration($1, $2) }),
         writes(
-            .delete, "/v1/registrations/{partnerInternalMerchantIdentifier}", deed: "domains unregistered with Apple",
+            .delete, "/v1/registrations/{partnerInternalMerchantIdentifier}", action: "domains unregistered with Apple",
             effect: .destroys, query: ["dryRun"], .registration { try await $0.unregister($1, $2) }),
         writes(
-            .post, "/v1/registrations/sync", deed: "registrations compared with Apple",
+            .post, "/v1/registrations/sync", action: "registrations compared with Apple",
             .everyMerchant { try await $0.syncRegistrations($1) }),
         reads("/v1/domain-file", .everyMerchant { handlers, _ in try await handlers.domainFile() }),
         writes(
-            .put, "/v1/domain-file", deed: "domain file stored", .everyMerchant { try await $0.setDomainFile($1) }),
+            .put, "/v1/domain-file", action: "domain file stored", .everyMerchant { try await $0.setDomainFile($1) }),
         writes(
-            .post, "/v1/domain-checks", deed: "domain checked", .everyMerchant { try await $0.checkDomain($1) }),
+            .post, "/v1/domain-checks", action: "domain checked", .everyMerchant { try await $0.checkDomain($1) }),
         reads(
             "/.well-known/apple-developer-merchantid-domain-association", permit: nil,
             .open { handlers, _ in try await handlers.domainFileBytes() }),
 
         writes(
-            .post, "/v1/merchants/{merchantIdentifier}/rolls", deed: "roll started",
+            .post, "/v1/merchants/{merchantIdentifier}/rolls", action: "roll started",
             .merchant { try await $0.startRoll($1, of: $2) }),
         reads(
             "/v1/rolls", query: ["merchant", "state", "limit", "cursor"], .judgedInside { try await $0.rolls($1) }),
         reads("/v1/rolls/{rollId}", .roll { try await $0.roll($1, $2) }),
         writes(
-            .post, "/v1/rolls/{rollId}/finish", deed: "roll finished", effect: .destroys,
+            .post, "/v1/rolls/{rollId}/finish", action: "roll finished", effect: .destroys,
             .roll { try await $0.finishRoll($1, $2) }),
         writes(
-            .post, "/v1/rolls/{rollId}/abandon", deed: "roll abandoned", effect: .destroys,
+            .post, "/v1/rolls/{rollId}/abandon", action: "roll abandoned", effect: .destroys,
             .roll { try await $0.abandonRoll($1, $2) }),
 
         reads("/v1/status", .everyMerchant { handlers, _ in try await handlers.status() }),
@@ -146,19 +148,19 @@ extension AdminRoute {
             .judgedInside { try await $0.audit($1) }),
         reads(
             "/v1/audit/verification", query: ["head", "cursor"], .everyMerchant { try await $0.auditVerification($1) }),
-        writes(.post, "/v1/backups", deed: "backup created", .everyMerchant { try await $0.createBackup($1) }),
+        writes(.post, "/v1/backups", action: "backup created", .everyMerchant { try await $0.createBackup($1) }),
         writes(
-            .post, "/v1/backups/verification", deed: "backup verified",
-            .everyMerchant { try await $0.tryOutBackup($1) }),
+            .post, "/v1/backups/verification", action: "backup verified",
+            .everyMerchant { try await $0.verifyBackup($1) }),
         reads("/v1/master-key", .everyMerchant { handlers, _ in try await handlers.masterKey() }),
         writes(
-            .post, "/v1/master-key/rotation", deed: "rotation of the master key ordered", effect: .destroys,
+            .post, "/v1/master-key/rotation", action: "rotation of the master key ordered", effect: .destroys,
             .everyMerchant { try await $0.rotateMasterKey($1) }),
         reads(
             "/v1/events", query: ["after", "cursor", "newest", "limit", "merchant", "kind", "severity", "wait"],
             .judgedInside { try await $0.events($1) }),
         writes(
-            .post, "/v1/events/redeliver", deed: "parked events sent again",
+            .post, "/v1/events/redeliver", action: "parked events sent again",
             .everyMerchant { try await $0.redeliverEvents($1) }),
         reads("/metrics", .everyMerchant { handlers, _ in try await handlers.metrics() }),
         reads("/v1/health", permit: nil, .open { handlers, _ in try handlers.healthAnswer() }),

@@ -7,7 +7,7 @@ import KeyCustody
 package import Logging
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import PaymentToken
 import Schema
 import ServiceLifecycle
@@ -35,7 +35,7 @@ package enum Daemon {
         Restore.removeLeftovers(settings)
         DiskReserve(directory: settings.stateDirectory).release()
         let clock = SystemClock()
-        if let strange = DatabaseHistory.strangeLog(settings, lock.found) { throw SettingsError(strange) }
+        if let strange = DatabaseHistory.unexpectedLog(settings, lock.found) { throw SettingsError(strange) }
         let losses = DatabaseHistory.losses(settings, lock.found)
         guard losses.isEmpty || acceptsOlder else { throw SettingsError(DatabaseHistory.refusal(losses)) }
         // Opening the database makes a new log: should this start end before its record, the next one finds the loss here.
@@ -45,19 +45,19 @@ package enum Daemon {
         let hadDatabase = access(settings.databasePath, F_OK) == 0
         do {
             try prepareMasterKey(settings, logger: logger)
-            let store = try MerchantStore.open(path: settings.databasePath, clock: clock)
+            let store = try SQLiteStore.open(path: settings.databasePath, clock: clock)
             do {
                 try await serve(
                     settings, store, hadDatabase: hadDatabase, acceptsOlder: acceptsOlder, clock: clock, lock: lock,
                     logger: logger)
             } catch {
-                if let displaced = store.look() { lock.markDisplaced(displaced) }
+                if let replaced = store.look() { lock.markReplaced(replaced) }
                 try? store.close()
                 throw error
             }
         } catch {
             // Whoever closes a database last takes its log away, content and all: the next start is not to miss it.
-            if lock.displaced == nil, access(settings.databasePath, F_OK) == 0, !DatabaseHistory.hasLog(settings) {
+            if lock.replaced == nil, access(settings.databasePath, F_OK) == 0, !DatabaseHistory.hasLog(settings) {
                 try? markClosed(settings, lock)
             }
             throw error
@@ -66,7 +66,7 @@ package enum Daemon {
     }
 
     private static func serve(
-        _ settings: Settings, _ store: MerchantStore, hadDatabase: Bool, acceptsOlder: Bool, clock: SystemClock,
+        _ settings: Settings, _ store: SQLiteStore, hadDatabase: Bool, acceptsOlder: Bool, clock: SystemClock,
         lock: InstanceLock, logger: Logger
     ) async throws {
         let startedAt = clock.now
@@ -79,11 +79,11 @@ package enum Daemon {
         let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
-        let conditions = ConditionBoard()
+        let conditions = ConditionLog()
         let storeHealth = DaemonHealth(store: store, conditions: conditions)
-        let ourselves = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
+        let daemonCaller = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
         let rotation = MasterKeyRotation(
-            settings.masterKey, store: store, keyring: keyring, caller: ourselves, clock: clock,
+            settings.masterKey, store: store, keyring: keyring, caller: daemonCaller, clock: clock,
             conditions: conditions, logger: logger)
         let confirmedTime = ConfirmedTime(
             clock: clock, last: try store.readNow { try MerchantOperations.lastConfirmedTime(in: $0) })
@@ -92,13 +92,13 @@ package enum Daemon {
             repository: store, custodian: custody, claims: claims.ledger, clock: clock,
             confirmedTime: confirmedTime,
             environment: settings.environment, tokenRoots: try tokenRoots(settings), rolls: settings.rolls,
-            backups: BackupWorkshop(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
+            backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
             conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
-        store.setEventObserver(operations.bell)
+        store.setEventObserver(operations.notifier)
         store.setAuditObserver(lock)
         let start = StartRecord(
-            operations: operations, settings: settings, lock: lock, caller: ourselves, conditions: conditions,
+            operations: operations, settings: settings, lock: lock, caller: daemonCaller, conditions: conditions,
             logger: logger)
         try await start.make(acceptsOlder: acceptsOlder)
         try lock.markOpen()
@@ -112,12 +112,12 @@ package enum Daemon {
             policy: settings.policy, health: health, version: Program.version, startedAt: startedAt,
             openAPI: Schema.openAPI, logger: logger)
         let sweep = DestructionSweep(
-            operations: operations, caller: ourselves, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
+            operations: operations, caller: daemonCaller, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
-        let observedUse = UseKeeping(operations: operations, caller: ourselves, logger: logger)
-        let refusals = RefusalRecording(operations: operations, caller: ourselves, logger: logger)
-        let schedule = RollSchedule(operations: operations, caller: ourselves, logger: logger)
-        let settler = RegistrationSettler(operations: operations, caller: ourselves, logger: logger)
+        let observedUse = UseKeeping(operations: operations, caller: daemonCaller, logger: logger)
+        let refusals = RefusalRecording(operations: operations, caller: daemonCaller, logger: logger)
+        let schedule = RollSchedule(operations: operations, caller: daemonCaller, logger: logger)
+        let settler = RegistrationResolver(operations: operations, caller: daemonCaller, logger: logger)
         let eventDelivery = EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger)
         let eventSweep = EventSweep(operations: operations, age: settings.events.retention, logger: logger)
         let group = ServiceGroup(
@@ -126,10 +126,10 @@ package enum Daemon {
                 services: [
                     .init(service: ClockWatch(operations: operations, conditions: conditions, logger: logger)),
                     .init(service: observedUse), .init(service: refusals), .init(service: sweep),
-                    .init(service: schedule), .init(service: settler), .init(service: OnWaitingThreads(rotation)),
+                    .init(service: schedule), .init(service: settler), .init(service: OnBlockingThreads(rotation)),
                     .init(service: eventSweep), .init(service: eventDelivery),
                     .init(
-                        service: OnWaitingThreads(
+                        service: OnBlockingThreads(
                             HeadShipping(
                                 settings: settings.auditHead, store: store, clock: clock, conditions: conditions,
                                 logger: logger))),
@@ -137,7 +137,7 @@ package enum Daemon {
                         service: HeadEvents(
                             every: settings.auditHead.eventEvery, operations: operations, logger: logger)),
                     .init(
-                        service: OnWaitingThreads(
+                        service: OnBlockingThreads(
                             StoreWatch(
                                 store: store, operations: operations, lock: lock,
                                 reserve: DiskReserve(directory: settings.stateDirectory),
@@ -147,16 +147,16 @@ package enum Daemon {
                                 await start.makeUp()
                             })),
                     .init(
-                        service: OnWaitingThreads(
+                        service: OnBlockingThreads(
                             FilesWatch(
                                 lock: lock, lockPath: settings.lockPath,
                                 masterKey: MasterKeyPresence(settings: settings.masterKey, store: store),
                                 conditions: conditions, logger: logger))),
-                    .init(service: OnWaitingThreads(DraftRemoval(draft: draft, store: store))),
+                    .init(service: OnBlockingThreads(DraftRemoval(draft: draft, store: store))),
                     .init(
-                        service: OnWaitingThreads(
+                        service: OnBlockingThreads(
                             BackupSchedule(
-                                settings: settings.backup, operations: operations, caller: ourselves, clock: clock,
+                                settings: settings.backup, operations: operations, caller: daemonCaller, clock: clock,
                                 startedAt: startedAt, conditions: conditions, logger: logger))),
                     .init(service: decryptorServer), .init(service: adminServer),
                 ],
@@ -174,9 +174,9 @@ package enum Daemon {
         }
         await outward.shutdown()
         try claims.close()
-        if let displaced = store.look() {
+        if let replaced = store.look() {
             // The log goes with the file, wherever that is.
-            lock.markDisplaced(displaced)
+            lock.markReplaced(replaced)
             return try store.close()
         }
         lock.markClosing()
@@ -208,7 +208,7 @@ package enum Daemon {
     }
 
     private static func openKeys(
-        _ settings: Settings, _ store: MerchantStore, clock: some WallClock, logger: Logger
+        _ settings: Settings, _ store: SQLiteStore, clock: some WallClock, logger: Logger
     ) throws -> (Keyring, KeyCustody) {
         let issuers = try certificateIssuers(settings)
         let keyring: Keyring

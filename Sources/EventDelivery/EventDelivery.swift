@@ -23,13 +23,13 @@ package struct EventDelivery: Service {
         package init() {}
     }
 
-    private let couriers: [Courier]
+    private let couriers: [WebhookDispatcher]
     private let logger: Logger
 
     package init(
         to webhooks: [Webhook], operations: MerchantOperations, limits: Limits = Limits(), logger: Logger
     ) {
-        couriers = webhooks.map { Courier(to: $0, operations: operations, limits: limits, logger: logger) }
+        couriers = webhooks.map { WebhookDispatcher(to: $0, operations: operations, limits: limits, logger: logger) }
         self.logger = logger
     }
 

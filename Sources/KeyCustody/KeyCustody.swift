@@ -7,7 +7,7 @@ package import Vocabulary
 ///
 /// They enter by generation and import, leave by export alone, and are otherwise used here: sealed at rest under a data
 /// key, unsealed in a bounded memory while payments use them. Every call does its work on the calling thread.
-package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyProver {
+package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier {
     package static let defaultHotKeyCapacity = 10_000
 
     let keyring: Keyring

@@ -33,11 +33,11 @@ package struct BackupManifest: Hashable, Sendable {
     }
 }
 
-/// What a drill on a backup did and found.
-package struct BackupDrill: Sendable {
+/// What a verification on a backup did and found.
+package struct BackupVerificationResult: Sendable {
     package let manifest: BackupManifest
     /// Private keys that were unsealed and proven to be their public keys' halves.
-    package let keyPairsProven: Int
+    package let keyPairsVerified: Int
     package let certificatesChecked: Int
     package let auditRecordsChecked: Int
     package let seconds: Double
@@ -45,11 +45,11 @@ package struct BackupDrill: Sendable {
     package let findings: [String]
 
     package init(
-        manifest: BackupManifest, keyPairsProven: Int, certificatesChecked: Int, auditRecordsChecked: Int,
+        manifest: BackupManifest, keyPairsVerified: Int, certificatesChecked: Int, auditRecordsChecked: Int,
         seconds: Double, findings: [String]
     ) {
         self.manifest = manifest
-        self.keyPairsProven = keyPairsProven
+        self.keyPairsVerified = keyPairsVerified
         self.certificatesChecked = certificatesChecked
         self.auditRecordsChecked = auditRecordsChecked
         self.seconds = seconds
@@ -59,7 +59,7 @@ package struct BackupDrill: Sendable {
 
 /// What the store knows of backups.
 package struct BackupCoverage: Hashable, Sendable {
-    /// When the newest backup was made that a drill found good; nil for none.
+    /// When the newest backup was made that a verification found good; nil for none.
     package var lastVerified: Timestamp?
     package var lastVerifiedPath: String?
     /// Merchants whose newest key pair no verified backup holds.
@@ -73,19 +73,19 @@ package struct BackupCoverage: Hashable, Sendable {
 }
 
 /// Makes backups and tries them out.
-package protocol BackupKeeper: Sendable {
+package protocol BackupVerifying: Sendable {
     /// Writes a new file, durable on return; an existing one is never replaced. Changes go on meanwhile.
     ///
     /// - Throws: `backupFailed` or `storeUnavailable`, saying what was found and what was expected.
     func createBackup(at path: String) async throws -> BackupManifest
     /// Restores the file elsewhere, opens everything in the copy, and removes the copy. Never changes the file.
-    func tryOut(_ path: String) async throws -> BackupDrill
+    func verify(_ path: String) async throws -> BackupVerificationResult
     /// Removes a file that was just created, which nobody was told of.
     func discard(_ path: String) async
 }
 
 /// Proves that a stored private key can be used.
-package protocol KeyProver: Sendable {
+package protocol KeyPairVerifier: Sendable {
     /// Unseals, and holds the private key against the public one.
     ///
     /// - Throws: `keyDamaged`, naming the publicKeyHash.

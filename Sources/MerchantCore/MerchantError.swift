@@ -77,7 +77,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case gatewayFailed
         case gatewayUnavailable
         case gatewayNotConfigured
-        case gatewayAnswerLost
+        case gatewayResponseNotReceived
         // Us.
         case notYetAvailable
         case overloaded

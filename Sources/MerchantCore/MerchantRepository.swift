@@ -11,7 +11,7 @@ package protocol MerchantReading: RegistrationReading, EventReading, RollReading
     /// Every key pair of the merchant, oldest first.
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair]
     /// Key pairs whose publicKeyHash begins so, in any of its spellings; at most `limit`.
-    func keyPairs(beginning text: String, limit: Int) throws -> [KeyPair]
+    func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair]
     /// Key pairs in one state, in the order they were made, those after the key pair `cursor`.
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate]
@@ -25,14 +25,14 @@ package protocol MerchantReading: RegistrationReading, EventReading, RollReading
         _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
     ) throws -> [AuditRecord]
     /// The chain as it is stored from `sequence` on, whatever was done to it.
-    func auditStretch(from sequence: Int, limit: Int) throws -> AuditStretch
+    func auditSegment(from sequence: Int, limit: Int) throws -> AuditSegment
     /// The last record; nil where there is none.
     func auditHead() throws -> AuditHead?
     func counts(at moment: Timestamp) throws -> StoreCounts
     /// Merchants with fewer active payment processing key pairs than their target, by identifier.
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget]
     /// Active key pairs whose answering certificate ends at or before `moment`, soonest first.
-    func keyPairsEnding(before moment: Timestamp, limit: Int) throws -> [EndingKeyPair]
+    func keyPairsExpiring(before moment: Timestamp, limit: Int) throws -> [ExpiringKeyPair]
     /// Every key pair there is, by publicKeyHash, those after `cursor`.
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
     func backupCoverage() throws -> BackupCoverage
@@ -132,7 +132,7 @@ package struct StoreCounts: Hashable, Sendable {
     package var keyPairs: [KeyState: Int] = [:]
     package var certificates = 0
     /// Active key pairs whose every certificate has ended.
-    package var activeWithEndedCertificate = 0
+    package var activeWithExpiredCertificate = 0
     package var merchantsBelowTarget = 0
     package var auditRecords = 0
     package var auditHead: AuditHead?

@@ -3,11 +3,11 @@ package import Vocabulary
 /// Numbers and short lists for `status`. An index answers each: a number reads no rows, a list only those that it returns.
 package protocol StatusReading {
     /// How many key pairs' certificates end in `[begin, end)`.
-    func countEnding(_ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int
+    func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int
     /// The key pairs whose certificates end in `[begin, end)`, soonest first.
-    func keyPairsEnding(
-        _ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
-    ) throws -> [EndingKeyPair]
+    func keyPairsExpiring(
+        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) throws -> [ExpiringKeyPair]
     /// How many merchants below their target have a current certificate that ends in `[begin, end)`.
     func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) throws -> Int
     /// Merchants below their target whose current certificate ends at or before `moment`, soonest first.
@@ -19,7 +19,7 @@ package protocol StatusReading {
 }
 
 /// Which active key pairs with a certificate are asked for.
-package enum EndingKeyPairs: Hashable, Sendable, CaseIterable {
+package enum ExpiringKeyPairs: Hashable, Sendable, CaseIterable {
     case active
     /// Those that Apple encrypts to.
     case current
@@ -35,7 +35,7 @@ package enum EndingKeyPairs: Hashable, Sendable, CaseIterable {
     }
 }
 
-package struct EndingKeyPair: Hashable, Sendable {
+package struct ExpiringKeyPair: Hashable, Sendable {
     package let keyPair: KeyPair
     package let notAfter: Timestamp
 

@@ -9,7 +9,7 @@ extension AdminClient {
     }
 
     /// Has a backup restored elsewhere and everything in it opened.
-    package func tryOutBackup(_ file: String) async throws(ClientError) -> Answer<BackupDrillDocument> {
+    package func verifyBackup(_ file: String) async throws(ClientError) -> Answer<BackupVerificationDocument> {
         try await slow(Paths.backupVerification, file)
     }
 

@@ -37,8 +37,8 @@ extension AdminClient {
 
     /// Key pairs whose publicKeyHash begins so, in any of its spellings. The daemon has no pages here: `most` items may
     /// mean that there are more.
-    package func keys(beginning text: String, most: Int) async throws(ClientError) -> Listing<KeyDocument> {
-        try await list(Paths.keys, query: [("beginning", text)], most: most)
+    package func keys(prefix text: String, most: Int) async throws(ClientError) -> Listing<KeyDocument> {
+        try await list(Paths.keys, query: [("prefix", text)], most: most)
     }
 
     /// One page of every merchant's key pairs in a state, in the order they were made.
@@ -68,24 +68,26 @@ extension AdminClient {
         return try await connection.fetch(SocketCall(method: .POST, path: path, body: .file(file)))
     }
 
-    package func promote(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Answer<KeyMoveDocument> {
-        try await post(Paths.verb(.promote, hash), MoveKeyRequest(dryRun: dryRun))
+    package func promote(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Answer<KeyTransitionDocument>
+    {
+        try await post(Paths.verb(.promote, hash), KeyTransitionRequest(dryRun: dryRun))
     }
 
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool
-    ) async throws(ClientError) -> Answer<KeyMoveDocument> {
+    ) async throws(ClientError) -> Answer<KeyTransitionDocument> {
         try await post(Paths.verb(.revoke, hash), RevokeKeyRequest(reason: reason, dryRun: dryRun))
     }
 
-    package func restore(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Answer<KeyMoveDocument> {
-        try await post(Paths.verb(.restore, hash), MoveKeyRequest(dryRun: dryRun))
+    package func restore(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Answer<KeyTransitionDocument>
+    {
+        try await post(Paths.verb(.restore, hash), KeyTransitionRequest(dryRun: dryRun))
     }
 
     /// - Parameter afterSeconds: nil for the daemon's default of 30 days.
     package func destroy(
         _ hash: PublicKeyHash, afterSeconds: Int?, dryRun: Bool
-    ) async throws(ClientError) -> Answer<KeyMoveDocument> {
+    ) async throws(ClientError) -> Answer<KeyTransitionDocument> {
         try await post(Paths.verb(.destroy, hash), DestroyKeyRequest(afterSeconds: afterSeconds, dryRun: dryRun))
     }
 }

@@ -23,11 +23,11 @@ package struct MerchantOperations: Sendable {
     package let verifier: SignatureVerifier
     let tokenTimes: TokenTimeWatch
     /// Which keys and certificates were found damaged.
-    package let damage = DamageLog()
+    package let damage = IntegrityFindings()
     /// nil where no backups are made.
-    let backups: (any BackupKeeper)?
+    let backups: (any BackupVerifying)?
     /// nil where no keys are kept.
-    let masterKey: (any MasterKeyKeeper)?
+    let masterKey: (any MasterKeyRotating)?
     /// What the daemon found out about itself and its machine.
     let conditions: @Sendable () -> [StatusFinding]
     /// Apple's registration API.
@@ -35,9 +35,9 @@ package struct MerchantOperations: Sendable {
     /// nil: there is nothing here that checks domains.
     package let domainChecker: (any DomainChecker)?
     /// One call to Apple for one merchant at a time, so there is one for all callers.
-    let turns = RegistrationTurns()
+    let turns = PerMerchantQueue()
     /// Rings when there are events; the repository's observer of them.
-    package let bell: EventBell
+    package let notifier: EventNotifier
 
     /// - Parameters:
     ///   - tokenRoots: what payment tokens chain to; nil for Apple Root CA - G3.
@@ -48,12 +48,12 @@ package struct MerchantOperations: Sendable {
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment,
         tokenRoots: [TrustRoot]? = nil,
         rolls: RollPolicy = RollPolicy(),
-        backups: (any BackupKeeper)? = nil, masterKey: (any MasterKeyKeeper)? = nil,
+        backups: (any BackupVerifying)? = nil, masterKey: (any MasterKeyRotating)? = nil,
         conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
         gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
-        bell: EventBell = EventBell()
+        notifier: EventNotifier = EventNotifier()
     ) {
-        self.bell = bell
+        self.notifier = notifier
         self.repository = repository
         self.custodian = custodian
         self.claims = claims
@@ -72,7 +72,7 @@ package struct MerchantOperations: Sendable {
     }
 }
 
-/// Who asks for a deed, under which request number, and whether it may be a repeat.
+/// Who asks for a action, under which request number, and whether it may be a repeat.
 package struct Request: Sendable {
     package let caller: Caller
     package let requestId: String
@@ -121,11 +121,11 @@ package struct Request: Sendable {
     }
 
     func entry(
-        _ deed: AuditEntry.Deed, at now: Timestamp, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil,
+        _ action: AuditAction, at now: Timestamp, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil,
         before: String? = nil, after: String? = nil, reason: String? = nil
     ) -> AuditEntry {
         AuditEntry(
-            deed, by: caller, at: now, merchant: merchant, key: key, before: before, after: after, reason: reason,
+            action, by: caller, at: now, merchant: merchant, key: key, before: before, after: after, reason: reason,
             requestId: requestId)
     }
 }

@@ -62,7 +62,7 @@ package enum ProblemTable {
         case .gatewayFailed: (502, "failed at the gateway")
         case .gatewayUnavailable: (503, "gateway unavailable")
         case .gatewayNotConfigured: (503, "gateway not configured")
-        case .gatewayAnswerLost: (504, "answer of the gateway lost")
+        case .gatewayResponseNotReceived: (504, "answer of the gateway lost")
 
         case .notYetAvailable: (501, "not yet available")
         case .overloaded: (503, "overloaded")
@@ -78,7 +78,7 @@ package enum ProblemTable {
     package static func retryAfter(_ code: MerchantError.Code) -> Int? {
         switch code {
         case .overloaded, .storeUnavailable: 1
-        case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayAnswerLost: 15
+        case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayResponseNotReceived: 15
         default: nil
         }
     }

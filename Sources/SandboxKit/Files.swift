@@ -105,7 +105,7 @@ enum Files {
         guard fsync(descriptor) == 0 else { throw fault("sync", parent) }
     }
 
-    private static func fault(_ deed: String, _ path: String) -> SandboxFault {
-        SandboxFault("can't \(deed) '\(path)': \(String(cString: strerror(errno)))")
+    private static func fault(_ action: String, _ path: String) -> SandboxFault {
+        SandboxFault("can't \(action) '\(path)': \(String(cString: strerror(errno)))")
     }
 }

@@ -108,7 +108,7 @@ package struct ImportKeyRequest: RequestBody {
 }
 
 /// `POST /v1/keys/{publicKeyHash}/promote`, `/restore`.
-package struct MoveKeyRequest: RequestBody {
+package struct KeyTransitionRequest: RequestBody {
     package let dryRun: Bool?
 
     package init(dryRun: Bool?) { self.dryRun = dryRun }

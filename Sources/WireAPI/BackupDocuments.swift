@@ -46,11 +46,11 @@ package struct BackupDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// What a drill on a backup did and found.
-package struct BackupDrillDocument: Codable, Hashable, Sendable {
+/// What a verification on a backup did and found.
+package struct BackupVerificationDocument: Codable, Hashable, Sendable {
     package let backup: BackupDocument
     package let good: Bool
-    package let keyPairsProven: Int
+    package let keyPairsVerified: Int
     package let certificatesChecked: Int
     package let auditRecordsChecked: Int
     package let seconds: Double
@@ -58,12 +58,12 @@ package struct BackupDrillDocument: Codable, Hashable, Sendable {
     package let findings: [String]
 
     package init(
-        backup: BackupDocument, good: Bool, keyPairsProven: Int, certificatesChecked: Int, auditRecordsChecked: Int,
+        backup: BackupDocument, good: Bool, keyPairsVerified: Int, certificatesChecked: Int, auditRecordsChecked: Int,
         seconds: Double, findings: [String]
     ) {
         self.backup = backup
         self.good = good
-        self.keyPairsProven = keyPairsProven
+        self.keyPairsVerified = keyPairsVerified
         self.certificatesChecked = certificatesChecked
         self.auditRecordsChecked = auditRecordsChecked
         self.seconds = seconds
@@ -73,7 +73,7 @@ package struct BackupDrillDocument: Codable, Hashable, Sendable {
 
 /// What status says of backups.
 package struct BackupCoverageDocument: Codable, Hashable, Sendable {
-    /// When the newest backup was made that a drill found good.
+    /// When the newest backup was made that a verification found good.
     package let lastVerified: String?
     package let file: String?
     /// Merchants whose newest key pair no verified backup holds.

@@ -79,8 +79,8 @@ package struct CertificateDocument: Codable, Hashable, Sendable {
 }
 
 /// What a promote, revoke, restore or destroy did, or with `dryRun` would do.
-package struct KeyMoveDocument: Codable, Hashable, Sendable {
-    package struct Move: Codable, Hashable, Sendable {
+package struct KeyTransitionDocument: Codable, Hashable, Sendable {
+    package struct Transition: Codable, Hashable, Sendable {
         package let publicKeyHash: String
         package let from: String
         package let to: String
@@ -94,15 +94,15 @@ package struct KeyMoveDocument: Codable, Hashable, Sendable {
 
     package let dryRun: Bool
     /// Empty where everything is already as asked.
-    package let moves: [Move]
+    package let transitions: [Transition]
     /// What a person should be asked or told about it.
     package let warnings: [String]
     /// The key pair afterwards.
     package let key: KeyDocument
 
-    package init(dryRun: Bool, moves: [Move], warnings: [String], key: KeyDocument) {
+    package init(dryRun: Bool, transitions: [Transition], warnings: [String], key: KeyDocument) {
         self.dryRun = dryRun
-        self.moves = moves
+        self.transitions = transitions
         self.warnings = warnings
         self.key = key
     }

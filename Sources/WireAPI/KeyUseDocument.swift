@@ -14,12 +14,12 @@ package struct KeyUseDocument: Codable, Hashable, Sendable {
     }
 
     /// Requests that named its publicKeyHash; it is public, so they prove nothing.
-    package let askedFor: Observed?
+    package let requests: Observed?
     /// Tokens that verified, decrypted and passed their GCM tag.
-    package let proven: Observed?
+    package let decryptions: Observed?
 
-    package init(askedFor: Observed?, proven: Observed?) {
-        self.askedFor = askedFor
-        self.proven = proven
+    package init(requests: Observed?, decryptions: Observed?) {
+        self.requests = requests
+        self.decryptions = decryptions
     }
 }

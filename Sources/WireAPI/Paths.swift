@@ -42,9 +42,9 @@ package enum Paths {
     package static func csr(of hash: PublicKeyHash) -> String { "\(key(hash))/csr" }
     package static func symmetricKey(of hash: PublicKeyHash) -> String { "\(key(hash))/symmetric-key" }
 
-    package enum KeyVerb: String, CaseIterable, Sendable {
+    package enum KeyTransition: String, CaseIterable, Sendable {
         case promote, revoke, restore, destroy
     }
 
-    package static func verb(_ verb: KeyVerb, _ hash: PublicKeyHash) -> String { "\(key(hash))/\(verb.rawValue)" }
+    package static func verb(_ verb: KeyTransition, _ hash: PublicKeyHash) -> String { "\(key(hash))/\(verb.rawValue)" }
 }

@@ -23,13 +23,14 @@ package struct RollDocument: Codable, Hashable, Sendable {
 
     // Of the answers to finish and abandon alone.
     package let dryRun: Bool?
-    package let moves: [KeyMoveDocument.Move]?
+    package let transitions: [KeyTransitionDocument.Transition]?
     package let warnings: [String]?
 
     package init(
         rollId: String, merchantIdentifier: String, algorithm: String, state: String, from: String?, to: String,
         waitingFor: String, since: String, next: String?, quietAt: String?, startedAt: String, endedAt: String?,
-        reason: String?, dryRun: Bool? = nil, moves: [KeyMoveDocument.Move]? = nil, warnings: [String]? = nil
+        reason: String?, dryRun: Bool? = nil, transitions: [KeyTransitionDocument.Transition]? = nil,
+        warnings: [String]? = nil
     ) {
         self.rollId = rollId
         self.merchantIdentifier = merchantIdentifier
@@ -45,7 +46,7 @@ package struct RollDocument: Codable, Hashable, Sendable {
         self.endedAt = endedAt
         self.reason = reason
         self.dryRun = dryRun
-        self.moves = moves
+        self.transitions = transitions
         self.warnings = warnings
     }
 }

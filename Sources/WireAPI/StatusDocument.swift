@@ -193,7 +193,7 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
 
     package let sequence: Int
     package let at: String
-    package let deed: String
+    package let action: String
     package let caller: CallerDocument
     package let merchantIdentifier: String?
     package let publicKeyHash: String?
@@ -206,13 +206,13 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
     package let previousHash: String
 
     package init(
-        sequence: Int, at: String, deed: String, caller: CallerDocument, merchantIdentifier: String?,
+        sequence: Int, at: String, action: String, caller: CallerDocument, merchantIdentifier: String?,
         publicKeyHash: String?, before: String?, after: String?, reason: String?, requestId: String?, hash: String,
         previousHash: String
     ) {
         self.sequence = sequence
         self.at = at
-        self.deed = deed
+        self.action = action
         self.caller = caller
         self.merchantIdentifier = merchantIdentifier
         self.publicKeyHash = publicKeyHash

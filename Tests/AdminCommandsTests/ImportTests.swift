@@ -168,7 +168,7 @@ struct ImportTests {
         try await Self.with({ request in
             let partner = Self.partner(request)
             guard partner != "shop-7" || !seen.withLock({ $0.insert(partner).inserted }) else {
-                return .problem(504, "gatewayAnswerLost", "who knows")
+                return .problem(504, "gatewayResponseNotReceived", "who knows")
             }
             return try .json(Samples.registration(partner), status: 201)
         }) { program, daemon, file in

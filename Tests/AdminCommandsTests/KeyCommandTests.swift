@@ -7,7 +7,7 @@ struct KeyCommandTests {
     @Test("A beginning with '/' and '+' reaches the daemon whole, and the key it names is asked for")
     func beginning() async throws {
         try await FakeDaemon.with({ request in
-            request.target.contains("beginning")
+            request.target.contains("prefix")
                 ? try .json(Page(items: [Samples.key(Samples.otherHash)], nextCursor: nil))
                 : try .json(Samples.key(Samples.otherHash))
         }) { program, daemon in
@@ -247,7 +247,7 @@ struct KeyCommandTests {
                 Page(
                     items: [
                         AuditRecordDocument(
-                            sequence: 9, at: "2026-11-21T04:53:15Z", deed: "keyRevoked",
+                            sequence: 9, at: "2026-11-21T04:53:15Z", action: "keyRevoked",
                             caller: .init(uid: 7, gid: 7, pid: 1, program: "x\u{1B}[2J"), merchantIdentifier: nil,
                             publicKeyHash: Samples.hash, before: "current", after: "revoked", reason: "rolled",
                             requestId: nil, hash: "", previousHash: "")

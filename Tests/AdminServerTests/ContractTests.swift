@@ -99,7 +99,7 @@ import Yams
     @Test("each document's fields are its schema's, neither more nor fewer")
     func fields() throws {
         let seen = KeyUseDocument.Observed(count: 1, first: "", last: "")
-        let use = KeyUseDocument(askedFor: seen, proven: seen)
+        let use = KeyUseDocument(requests: seen, decryptions: seen)
         let certificate = CertificateDocument(
             fingerprint: "", serialNumber: "", subject: "", issuer: "", notBefore: "", notAfter: "",
             issuerVerified: true, storedAt: "", certificate: "")
@@ -120,7 +120,7 @@ import Yams
             id: "", sequence: 1, kind: "", severity: "", occurredAt: "", merchantIdentifier: "", publicKeyHash: "",
             rollId: "", detail: "")
         let caller = AuditRecordDocument.CallerDocument(uid: 0, gid: 0, pid: 0, program: "")
-        let move = KeyMoveDocument.Move(publicKeyHash: "", from: "", to: "")
+        let move = KeyTransitionDocument.Transition(publicKeyHash: "", from: "", to: "")
         let check = CheckDocument(check: "", outcome: "", finding: "")
         let drift = DriftDocument(kind: "", found: "", expected: "")
         let failure = FailureDocument(code: "", detail: "", retryAfter: 1)
@@ -133,7 +133,8 @@ import Yams
         let domainFinding = DomainCheckDocument.Finding(kind: "", detail: "")
         let roll = RollDocument(
             rollId: "", merchantIdentifier: "", algorithm: "", state: "", from: "", to: "", waitingFor: "", since: "",
-            next: "", quietAt: "", startedAt: "", endedAt: "", reason: "", dryRun: true, moves: [move], warnings: [])
+            next: "", quietAt: "", startedAt: "", endedAt: "", reason: "", dryRun: true, transitions: [move],
+            warnings: [])
         let documents: [(String, any Encodable)] = [
             ("RollDocument", roll), ("RollPage", Page(items: [roll], nextCursor: "")), ("KeyUseDocument", use),
             ("ObservedUse", seen), ("StartRollRequest", StartRollRequest(algorithm: "")),
@@ -172,8 +173,8 @@ import Yams
             ("DomainCheckRequest", DomainCheckRequest(domainName: "")),
             ("MerchantDocument", merchant), ("KeyDocument", key), ("CertificateDocument", certificate),
             ("MerchantPage", Page(items: [merchant], nextCursor: "")), ("KeyPage", Page(items: [key], nextCursor: "")),
-            ("KeyMoveDocument", KeyMoveDocument(dryRun: true, moves: [move], warnings: [], key: key)),
-            ("KeyMove", move), ("Finding", finding), ("FindingItem", item), ("Caller", caller),
+            ("KeyTransitionDocument", KeyTransitionDocument(dryRun: true, transitions: [move], warnings: [], key: key)),
+            ("KeyTransition", move), ("Finding", finding), ("FindingItem", item), ("Caller", caller),
             ("CheckDocument", check),
             (
                 "StatusDocument",
@@ -201,7 +202,7 @@ import Yams
             (
                 "AuditRecordDocument",
                 AuditRecordDocument(
-                    sequence: 1, at: "", deed: "", caller: caller, merchantIdentifier: "", publicKeyHash: "",
+                    sequence: 1, at: "", action: "", caller: caller, merchantIdentifier: "", publicKeyHash: "",
                     before: "", after: "", reason: "", requestId: "", hash: "", previousHash: "")
             ),
             ("Problem", Problem(status: 400, code: "", title: "", detail: "", requestId: "")),
@@ -230,7 +231,7 @@ import Yams
                 ImportKeyRequest(
                     privateKey: "", certificate: "", passphrase: "", state: "", purpose: "", allowExpired: true)
             ),
-            ("MoveKeyRequest", MoveKeyRequest(dryRun: true)),
+            ("KeyTransitionRequest", KeyTransitionRequest(dryRun: true)),
             ("RevokeKeyRequest", RevokeKeyRequest(reason: "", dryRun: true)),
             ("DestroyKeyRequest", DestroyKeyRequest(afterSeconds: 0, dryRun: true)),
             ("SymmetricKeyRequest", SymmetricKeyRequest(ephemeralPublicKey: "", wrappedKey: "")),
@@ -241,9 +242,9 @@ import Yams
         let backups: [(String, any Encodable)] = [
             ("BackupRequest", BackupRequest(file: "")), ("BackupDocument", backup),
             (
-                "BackupDrillDocument",
-                BackupDrillDocument(
-                    backup: backup, good: true, keyPairsProven: 0, certificatesChecked: 0, auditRecordsChecked: 0,
+                "BackupVerificationDocument",
+                BackupVerificationDocument(
+                    backup: backup, good: true, keyPairsVerified: 0, certificatesChecked: 0, auditRecordsChecked: 0,
                     seconds: 0, findings: [])
             ),
             (
@@ -321,14 +322,14 @@ import Yams
                 ("KeyDocument", "GET", key, nil),
                 ("KeyPage", "GET", "/v1/merchants/\(stock.merchant)/keys", nil),
                 ("KeyPage", "GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
-                ("KeyMoveDocument", "POST", "\(key)/promote", nil),
+                ("KeyTransitionDocument", "POST", "\(key)/promote", nil),
                 ("RollDocument", "POST", "/v1/merchants/\(stock.merchant)/rolls", #"{"algorithm": "EC_v1"}"#),
                 ("RollPage", "GET", "/v1/rolls?state=open", nil), ("RollDocument", "GET", "/v1/rolls/1", nil),
                 ("StatusDocument", "GET", "/v1/status", nil),
                 ("RollDocument", "POST", "/v1/rolls/1/abandon", nil),
                 ("Problem", "POST", "/v1/rolls/1/finish", nil), ("Problem", "GET", "/v1/rolls/none", nil),
-                ("KeyMoveDocument", "POST", "\(key)/revoke", #"{"reason": "compromised"}"#),
-                ("KeyMoveDocument", "POST", "\(key)/destroy", nil),
+                ("KeyTransitionDocument", "POST", "\(key)/revoke", #"{"reason": "compromised"}"#),
+                ("KeyTransitionDocument", "POST", "\(key)/destroy", nil),
                 ("KeyDocument", "GET", key, nil),
                 (
                     "RegistrationDocument", "POST", "/v1/registrations",

@@ -16,11 +16,11 @@ import Testing
             .notYetAvailable, .overloaded, .storeUnavailable, .keyDamaged, .internalError,
             // Apple's, or of the way there: nothing that the caller could change.
             .gatewayUnauthorized, .gatewayUntrusted, .gatewayFailed, .gatewayUnavailable, .gatewayNotConfigured,
-            .gatewayAnswerLost,
+            .gatewayResponseNotReceived,
         ]
         let passing: Set<MerchantError.Code> = [
             .overloaded, .storeUnavailable, .registrationConflict, .gatewayRateLimited, .gatewayUnavailable,
-            .gatewayAnswerLost,
+            .gatewayResponseNotReceived,
         ]
         for code in MerchantError.Code.allCases {
             #expect((ProblemTable.status(of: code).status >= 500) == ours.contains(code), "\(code)")

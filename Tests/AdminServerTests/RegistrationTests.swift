@@ -71,7 +71,7 @@ import WireAPI
             (ScriptedGateway.Fault.refused, 422, "gatewayRefused"), (.unauthorized, 502, "gatewayUnauthorized"),
             (.rateLimited, 429, "gatewayRateLimited"), (.unreachable, 503, "gatewayUnavailable"),
             (.serverUntrusted, 502, "gatewayUntrusted"), (.identityUnusable, 503, "gatewayNotConfigured"),
-            (.resetBeforeActing, 504, "gatewayAnswerLost"), (.circuitOpen, 503, "gatewayUnavailable"),
+            (.resetBeforeActing, 504, "gatewayResponseNotReceived"), (.circuitOpen, 503, "gatewayUnavailable"),
         ])
     func failures(_ fault: ScriptedGateway.Fault, _ status: Int, _ code: String) async throws {
         let gateway = ScriptedGateway { call in if case .register = call { fault } else { nil } }

@@ -66,7 +66,7 @@ import AdminServer
     func changesNeedAdminister() {
         for route in AdminRoute.all where route.effect != .reads || route.method != .get {
             #expect(route.permit == .administer, "\(route.path)")
-            #expect(route.deed != nil, "\(route.path)")
+            #expect(route.action != nil, "\(route.path)")
         }
     }
 
@@ -90,7 +90,7 @@ import AdminServer
                 (.get, Paths.wellKnownDomainFile),
                 (.get, Paths.rolls), (.get, Paths.roll("1")),
                 (.post, Paths.rolls(of: merchant)), (.post, "\(Paths.roll("1"))/finish"),
-            ] + Paths.KeyVerb.allCases.map { (.post, Paths.verb($0, hash)) }
+            ] + Paths.KeyTransition.allCases.map { (.post, Paths.verb($0, hash)) }
         for (method, path) in calls {
             guard case .route = table.find(method, path[...]) else {
                 Issue.record("no route for \(method) \(path)")

@@ -84,7 +84,7 @@ import AdminServer
             #expect(try dry.json()["dryRun"] as? Bool == true)
             #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "current")
             let rolled = try await server.curl("POST", "/v1/keys/\(second.hex)/promote", "{}")
-            #expect(try (rolled.json()["moves"] as? [any Sendable])?.count == 2)
+            #expect(try (rolled.json()["transitions"] as? [any Sendable])?.count == 2)
             #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "retiring")
 
             // 5. Withdraw the old one; the last one stays.
@@ -116,14 +116,14 @@ import AdminServer
             #expect(try await server.curl("DELETE", "/v1/merchants/\(Self.merchant)").status == 200)
             #expect(try await server.curl("GET", "/v1/merchants/\(Self.merchant)").status == 404)
 
-            // 7. Each deed is in the log once, dry runs are not, and the audit tells all of it.
-            let deeds = server.log.lines.filter { $0.hasPrefix("info ") }
-            #expect(deeds.filter { $0.hasPrefix("info key generated ") }.count == 2)
-            #expect(deeds.filter { $0.hasPrefix("info key promoted ") }.count == 2)
-            #expect(deeds.filter { $0.hasPrefix("info merchant removed ") }.count == 1)
+            // 7. Each action is in the log once, dry runs are not, and the audit tells all of it.
+            let actions = server.log.lines.filter { $0.hasPrefix("info ") }
+            #expect(actions.filter { $0.hasPrefix("info key generated ") }.count == 2)
+            #expect(actions.filter { $0.hasPrefix("info key promoted ") }.count == 2)
+            #expect(actions.filter { $0.hasPrefix("info merchant removed ") }.count == 1)
             let audit = try await server.curl("GET", "/v1/audit?merchant=\(Self.merchant)&limit=1000")
-            for deed in ["merchantAdded", "keyGenerated", "certificateStored", "keySuperseded", "keyDestroyed"] {
-                #expect(audit.text.contains("\"\(deed)\""))
+            for action in ["merchantAdded", "keyGenerated", "certificateStored", "keySuperseded", "keyDestroyed"] {
+                #expect(audit.text.contains("\"\(action)\""))
             }
             #expect(audit.text.contains("/curl\""))
         }

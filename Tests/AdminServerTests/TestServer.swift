@@ -53,7 +53,7 @@ struct TestServer: Sendable {
         if overStaleSocket {
             close(try UnixListener.listen(path: test.socket, mode: 0o600, backlog: 1).descriptor)
         }
-        test.repository.setEventObserver(operations.bell)
+        test.repository.setEventObserver(operations.notifier)
         let server = AdminServer(
             socketPath: test.socket, socketMode: mode, operations: operations, policy: policy,
             health: { HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the clock jumped"]) },

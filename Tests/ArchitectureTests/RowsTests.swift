@@ -12,7 +12,7 @@ import Testing
         ["MerchantCore", "PaymentToken", "WireAPI"],
         ["MerchantOperations"],
         [
-            "AdminServer", "DecryptorServer", "MerchantStore", "KeyCustody", "AppleGateway", "EventDelivery",
+            "AdminServer", "DecryptorServer", "SQLiteStore", "KeyCustody", "AppleGateway", "EventDelivery",
             "MerchantKeyClient",
         ],
         ["DaemonKit", "AdminCommands", "SandboxKit"],
@@ -21,7 +21,7 @@ import Testing
 
     /// What only some rooms may import, besides the standard library and FoundationEssentials.
     static let reserved: [String: Set<String>] = [
-        "GRDB": ["MerchantStore"],
+        "GRDB": ["SQLiteStore"],
         "Hummingbird": ["AdminServer"],
         "HummingbirdCore": ["AdminServer"],
         "X509": ["KeyCustody", "SandboxKit"],

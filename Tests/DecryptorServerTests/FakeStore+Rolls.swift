@@ -18,16 +18,16 @@ extension FakeTransaction {
     func rollsIdle(after moment: Timestamp, limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }
     func rollsToRemind(at moment: Timestamp, limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }
     func rollsWithoutNextPair(limit: Int) throws -> [Roll] { throw FakeStore.NotNeeded() }
-    func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [EndingKeyPair] { throw FakeStore.NotNeeded() }
+    func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [ExpiringKeyPair] { throw FakeStore.NotNeeded() }
     func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool {
         throw FakeStore.NotNeeded()
     }
-    func countEnding(_ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int {
+    func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int {
         throw FakeStore.NotNeeded()
     }
-    func keyPairsEnding(
-        _ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
-    ) throws -> [EndingKeyPair] { throw FakeStore.NotNeeded() }
+    func keyPairsExpiring(
+        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) throws -> [ExpiringKeyPair] { throw FakeStore.NotNeeded() }
     func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) throws -> Int { throw FakeStore.NotNeeded() }
     func merchantsBelowTarget(endingBefore moment: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
         throw FakeStore.NotNeeded()

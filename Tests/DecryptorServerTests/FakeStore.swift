@@ -89,7 +89,7 @@ final class FakeTransaction: MerchantTransaction {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant? { throw FakeStore.NotNeeded() }
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] { throw FakeStore.NotNeeded() }
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
-    func keyPairs(beginning text: String, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
+    func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
         throw FakeStore.NotNeeded()
     }
@@ -99,13 +99,15 @@ final class FakeTransaction: MerchantTransaction {
     func auditRecords(
         _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
     ) throws -> [AuditRecord] { throw FakeStore.NotNeeded() }
-    func auditStretch(from sequence: Int, limit: Int) throws -> AuditStretch { throw FakeStore.NotNeeded() }
+    func auditSegment(from sequence: Int, limit: Int) throws -> AuditSegment { throw FakeStore.NotNeeded() }
     func auditHead() throws -> AuditHead? { throw FakeStore.NotNeeded() }
     func counts(at moment: Timestamp) throws -> StoreCounts { throw FakeStore.NotNeeded() }
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
         throw FakeStore.NotNeeded()
     }
-    func keyPairsEnding(before moment: Timestamp, limit: Int) throws -> [EndingKeyPair] { throw FakeStore.NotNeeded() }
+    func keyPairsExpiring(before moment: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
+        throw FakeStore.NotNeeded()
+    }
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
     func backupCoverage() throws -> BackupCoverage { throw FakeStore.NotNeeded() }
     func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool? { throw FakeStore.NotNeeded() }

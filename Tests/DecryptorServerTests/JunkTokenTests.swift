@@ -56,13 +56,13 @@ import Vocabulary
     @Test func `a token that decrypts is a request and a successful decryption`() async throws {
         let genuine = try await use(after: MintedToken(to: key.publicKey, signedAt: now), #","claim":false"#)
         #expect(genuine.status == 200)
-        #expect(genuine.use?.askedFor?.count == 2 && genuine.use?.proven?.count == 2)
+        #expect(genuine.use?.requests?.count == 2 && genuine.use?.decryptions?.count == 2)
     }
 
     @Test func `without verification a token that decrypts is a request alone`() async throws {
         let unverified = try await use(after: MintedToken(to: key.publicKey), #","verify":false"#)
         #expect(unverified.status == 200)
-        #expect(unverified.use?.askedFor?.count == 2 && unverified.use?.proven == nil)
+        #expect(unverified.use?.requests?.count == 2 && unverified.use?.decryptions == nil)
     }
 
     @Test(arguments: [KeyState.revoked, .destroyed])
@@ -70,7 +70,7 @@ import Vocabulary
         let junk = try await use(after: MintedToken(to: key.publicKey), state: state)
         #expect(junk.status == 410 && junk.use == nil)
         let genuine = try await use(after: MintedToken(to: key.publicKey, signedAt: now), state: state)
-        #expect(genuine.status == 410 && genuine.use?.askedFor?.count == 2)
+        #expect(genuine.status == 410 && genuine.use?.requests?.count == 2)
     }
 
     @Test func `resolving a key and asking for a symmetric key count, since the daemon sees no token`() async throws {
@@ -84,6 +84,6 @@ import Vocabulary
             }
         }
         try await stage.operations.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
-        #expect(stage.store.state.withLock { $0.uses[hash] }?.askedFor?.count == 4)
+        #expect(stage.store.state.withLock { $0.uses[hash] }?.requests?.count == 4)
     }
 }

@@ -33,7 +33,7 @@ struct RefusalTests {
         #expect(stage.store.audit.isEmpty, "a refusal waits for no write")
         #expect(try await stage.operations.recordRefusals(as: daemon) == 3)
         let records = stage.store.audit
-        #expect(records.allSatisfy { $0.deed == .requestsRefused && $0.caller != daemon })
+        #expect(records.allSatisfy { $0.action == .requestsRefused && $0.caller != daemon })
         let told = records.map { ($0.publicKeyHash, $0.merchantIdentifier, $0.reason ?? "") }
         #expect(told.contains { $0 == mine && $2.hasPrefix("20 requests from ") && $2.contains("'exportPrivateKey'") })
         #expect(told.contains { $0 == other && $1 == Stage.otherMerchant && $2.contains("3 requests") })
@@ -77,7 +77,7 @@ struct RefusalTests {
             #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", other).status == 403)
         }
         #expect(try await stage.operations.recordRefusals(as: daemon) == 1)
-        #expect(stage.store.audit.map(\.deed) == [.requestsRefused])
+        #expect(stage.store.audit.map(\.action) == [.requestsRefused])
         #expect(stage.store.audit.first?.reason?.hasPrefix("2 requests") == true)
     }
 }

@@ -180,7 +180,7 @@ struct ResolveTests {
             let pem = try #require(document.privateKey)
             #expect(try P256.KeyAgreement.PrivateKey(pemRepresentation: pem).rawRepresentation == key.rawRepresentation)
             let entry = try #require(stage.store.audit.first)
-            #expect(entry.deed == .privateKeyExported)
+            #expect(entry.action == .privateKeyExported)
             #expect(entry.caller.uid == getuid())
             #expect(entry.caller.pid == getpid())
             #expect(entry.requestId == reply.fields["x-request-id"])

@@ -83,7 +83,7 @@ struct TokenTests {
         let merchantIdentifier: String
     }
 
-    @Test("A token is decrypted, its plaintext handed on byte for byte, its checks told, and the deed is on record")
+    @Test("A token is decrypted, its plaintext handed on byte for byte, its checks told, and the action is on record")
     func decrypt() async throws {
         let hash = stage.addKey(key: key)
         let token = try MintedToken(to: key.publicKey, applicationData: "order 7")
@@ -105,7 +105,7 @@ struct TokenTests {
                     "signature notChecked", "merchantIdentifier passed", "currencyCode passed",
                     "transactionAmount passed", "applicationData passed", "replay notChecked",
                 ])
-            #expect(stage.store.audit.map(\.deed) == [.tokenDecryptedUnverified])
+            #expect(stage.store.audit.map(\.action) == [.tokenDecryptedUnverified])
             #expect(stage.store.audit.first?.requestId == reply.fields["x-request-id"])
         }
     }

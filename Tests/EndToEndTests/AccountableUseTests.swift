@@ -7,9 +7,9 @@ import Testing
 
     init() throws { installation = try Installation() }
 
-    private func records(_ deed: String) throws -> [[String: Any]] {
+    private func records(_ action: String) throws -> [[String: Any]] {
         let page = try installation.ctlJSON("audit", "list", "--limit", "1000")
-        return (page["items"] as? [[String: Any]] ?? []).filter { $0["deed"] as? String == deed }
+        return (page["items"] as? [[String: Any]] ?? []).filter { $0["action"] as? String == action }
     }
 
     /// How many refused requests are on record.

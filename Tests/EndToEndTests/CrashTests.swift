@@ -46,8 +46,8 @@ import Vocabulary
         let audit = try #require(try installation.ctlJSON("status")["auditRecords"] as? Int)
         #expect(audit >= acknowledged)
         // Everything that was ever made can be opened, and the database is sound.
-        let drill = try installation.ctl("backup", "create", installation.path("after.backup"))
-        #expect(drill.status == 0, "\(drill.output) \(drill.error)")
+        let verification = try installation.ctl("backup", "create", installation.path("after.backup"))
+        #expect(verification.status == 0, "\(verification.output) \(verification.error)")
         print("crash test: \(Self.rounds) rounds, \(acknowledged) acknowledged changes, none lost")
     }
 }

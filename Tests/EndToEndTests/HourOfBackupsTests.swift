@@ -85,12 +85,12 @@ import Vocabulary
             let file = installation.path("b\(round)")
             let body = Array(#"{"file": "\#(file)"}"#.utf8)
             _ = try work.ask("POST", "/v1/backups", body)
-            let drill = try work.ask("POST", "/v1/backups/verification", body)
-            #expect(drill["good"] as? Bool == true, "round \(round): \(drill)")
-            let proven = drill["keyPairsProven"] as? Int ?? 0
+            let verification = try work.ask("POST", "/v1/backups/verification", body)
+            #expect(verification["good"] as? Bool == true, "round \(round): \(verification)")
+            let decryptions = verification["keyPairsVerified"] as? Int ?? 0
             // The schedule makes successors of its own accord.
-            #expect(proven >= work.answers.count, "round \(round): \(drill)")
-            provenKeys += proven
+            #expect(decryptions >= work.answers.count, "round \(round): \(verification)")
+            provenKeys += decryptions
             verified += 1
             if round * Self.restores / Self.rounds > restored {
                 restored += 1

@@ -132,7 +132,7 @@ import Testing
         try wait(until: "promoted")
         try kill()
         let use = try installation.ctlJSON("key", "show", second)["use"] as? [String: Any]
-        #expect((use?["proven"] as? [String: Any])?["count"] as? Int == 1, "\(String(describing: use))")
+        #expect((use?["decryptions"] as? [String: Any])?["count"] as? Int == 1, "\(String(describing: use))")
 
         try decryptsBoth("after the switch")
         let early = try installation.ctl("roll", "finish", Self.merchant, "--yes")

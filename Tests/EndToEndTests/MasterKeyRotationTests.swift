@@ -82,8 +82,8 @@ import Testing
         #expect(try masterKeyFiles() == ["master.key"])
         #expect(try population.symmetricKeys(by: installation.decryptorSocket) == expected)
         // Every key pair is opened, those made meanwhile too, and the audit is whole.
-        let drill = try installation.ctl("backup", "create", installation.path("after.backup"))
-        #expect(drill.status == 0, "\(drill.output) \(drill.error)")
+        let verification = try installation.ctl("backup", "create", installation.path("after.backup"))
+        #expect(verification.status == 0, "\(verification.output) \(verification.error)")
         print(
             "rotation test: \(end.total) private keys in \(took), \(round) kills (\(cutShort) in the middle), \(answered.value) payments answered meanwhile"
         )
@@ -98,10 +98,10 @@ import Testing
         let rotated = try installation.ctl("master-key", "rotate", "--yes")
         #expect(rotated.status == 0 && rotated.error.contains("save the new master key"), "\(rotated.error)")
         let audit = try installation.ctlJSON("audit", "list")["items"] as? [[String: Any]] ?? []
-        let deeds = audit.compactMap { $0["deed"] as? String }.filter { $0.hasPrefix("masterKey") }
-        #expect(deeds.filter { $0 == "masterKeyRotationStarted" }.count == 2)
-        #expect(deeds.filter { $0 == "masterKeyRotationFinished" }.count == 2)
-        let ended = audit.first { $0["deed"] as? String == "masterKeyRotationFinished" }
+        let actions = audit.compactMap { $0["action"] as? String }.filter { $0.hasPrefix("masterKey") }
+        #expect(actions.filter { $0 == "masterKeyRotationStarted" }.count == 2)
+        #expect(actions.filter { $0 == "masterKeyRotationFinished" }.count == 2)
+        let ended = audit.first { $0["action"] as? String == "masterKeyRotationFinished" }
         #expect(ended?["after"] as? String == "masterKey=\(try status().masterKey) dataKey=130")
         installation.stop()
         #expect(try installation.sql("SELECT DISTINCT data_key_id FROM sealed_private_keys") == "130")

@@ -100,7 +100,7 @@ import Vocabulary
         for hash in [revoked, destroyed] { #expect(check.line.contains(hash), "\(check)") }
         #expect(try installation.health().body.contains("answer again"))
         let audit = try installation.ctlJSON("audit", "list", "--limit", "20")["items"] as? [[String: Any]]
-        let record = try #require(audit?.first { $0["deed"] as? String == "databaseRestored" })
+        let record = try #require(audit?.first { $0["action"] as? String == "databaseRestored" })
         #expect((record["reason"] as? String)?.contains(revoked) == true, "\(record)")
     }
 

@@ -2,7 +2,7 @@ import EventDelivery
 import Foundation
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import Testing
 import Vocabulary
@@ -124,7 +124,7 @@ struct DeliveryTests {
         }
         #expect(taken().values.first == [2, 1])
         let audit = try await stage.operations.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1)
-        #expect(audit.first?.entry.deed == .eventsRedelivered)
+        #expect(audit.first?.entry.action == .eventsRedelivered)
     }
 
     @Test("what a stopped delivery left is delivered by the next, and what was under way comes again")

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import ServiceLifecycle
 import Testing
@@ -12,7 +12,7 @@ import Vocabulary
 /// A real store with events in it and a real delivery to a receiver, with a clock that the test moves.
 final class Stage: Sendable {
     let clock = HandMovedClock()
-    let store: MerchantStore
+    let store: SQLiteStore
     let operations: MerchantOperations
     let directory: String
 
@@ -20,11 +20,11 @@ final class Stage: Sendable {
         directory = "/tmp/mkd-events-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        store = try MerchantStore.open(path: "\(directory)/store.sqlite", clock: clock)
+        store = try SQLiteStore.open(path: "\(directory)/store.sqlite", clock: clock)
         operations = MerchantOperations(
             repository: store, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(), clock: clock,
             environment: .sandbox)
-        store.setEventObserver(operations.bell)
+        store.setEventObserver(operations.notifier)
     }
 
     deinit {
@@ -85,7 +85,7 @@ final class Stage: Sendable {
     /// Moves the clock, and has the couriers look at it.
     func advance(by duration: Duration) {
         clock.advance(by: duration)
-        operations.bell.eventsChanged()
+        operations.notifier.eventsChanged()
     }
 
     /// Waits for other processes and tasks, moving the clock by `step` each time where retries are waited for.

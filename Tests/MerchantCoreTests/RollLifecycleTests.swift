@@ -24,8 +24,8 @@ import Vocabulary
 
     /// A successful decryption since the promotion.
     static func confirmed(daysAgo: Int, first: Int? = nil) -> KeyUse {
-        let proven = seen(daysAgo: daysAgo, first: first)
-        return KeyUse(proven: proven, promotionConfirmedAt: proven.first)
+        let decryptions = seen(daysAgo: daysAgo, first: first)
+        return KeyUse(decryptions: decryptions, promotionConfirmedAt: decryptions.first)
     }
 
     static let roll = Roll(
@@ -53,7 +53,7 @@ import Vocabulary
     }
 
     @Test func `each step says who has to act`() {
-        let proven = Self.confirmed(daysAgo: 9)
+        let decryptions = Self.confirmed(daysAgo: 9)
         #expect(Self.standing(to: Self.keyPair(Self.new, .pending)).waitingFor == .merchant)
         let stored = Self.standing(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .standby))
         #expect(stored.state == .certificateStored && stored.waitingFor == .admin)
@@ -61,12 +61,12 @@ import Vocabulary
         #expect(undone.state == .certificateStored)
         let unproven = Self.standing()
         #expect(unproven.state == .promoted && unproven.waitingFor == .apple && unproven.quietAt == nil)
-        let busy = Self.standing(fromUse: KeyUse(askedFor: Self.seen(daysAgo: 6)), toUse: proven)
+        let busy = Self.standing(fromUse: KeyUse(requests: Self.seen(daysAgo: 6)), toUse: decryptions)
         #expect(busy.state == .promoted && busy.waitingFor == .time)
         #expect(busy.quietAt == Self.now.adding(Self.day))
-        let quiet = Self.standing(fromUse: KeyUse(askedFor: Self.seen(daysAgo: 7)), toUse: proven)
+        let quiet = Self.standing(fromUse: KeyUse(requests: Self.seen(daysAgo: 7)), toUse: decryptions)
         #expect(quiet.state == .quiet && quiet.waitingFor == .admin && quiet.since == Self.now)
-        #expect(Self.standing(toUse: proven, finishes: true).waitingFor == .time)
+        #expect(Self.standing(toUse: decryptions, finishes: true).waitingFor == .time)
         var ended = Self.roll
         ended.outcome = .finished
         ended.endedAt = Self.now
@@ -84,18 +84,18 @@ import Vocabulary
     }
 
     @Test func `neither a silent old key without proof of the new one, nor a short silence, is quiet`() {
-        #expect(Self.standing(toUse: KeyUse(askedFor: Self.seen(daysAgo: 1))).state == .promoted)
+        #expect(Self.standing(toUse: KeyUse(requests: Self.seen(daysAgo: 1))).state == .promoted)
         for (asked, state) in [(0, RollState.promoted), (6, .promoted), (7, .quiet), (8, .quiet)] {
             let standing = Self.standing(
-                fromUse: KeyUse(askedFor: Self.seen(daysAgo: asked, first: 40)),
+                fromUse: KeyUse(requests: Self.seen(daysAgo: asked, first: 40)),
                 toUse: Self.confirmed(daysAgo: 1, first: 10))
             #expect(standing.state == state, "asked for \(asked) days ago")
         }
-        // A proven use restarts the wait as a request does.
-        let proven = Self.standing(
-            fromUse: KeyUse(askedFor: Self.seen(daysAgo: 30), proven: Self.seen(daysAgo: 2)),
+        // A decryptions use restarts the wait as a request does.
+        let decryptions = Self.standing(
+            fromUse: KeyUse(requests: Self.seen(daysAgo: 30), decryptions: Self.seen(daysAgo: 2)),
             toUse: Self.confirmed(daysAgo: 1, first: 10))
-        #expect(proven.state == .promoted)
+        #expect(decryptions.state == .promoted)
         // Restored an hour ago, whatever was seen of it before.
         let restored = Self.standing(
             from: Self.keyPair(Self.old, .retiring, daysAgo: 0), toUse: Self.confirmed(daysAgo: 9))
@@ -104,10 +104,10 @@ import Vocabulary
 
     @Test
     func `a decryption before the promotion does not make a roll quiet, and the wait counts from the first after`() {
-        let standing = Self.standing(toUse: KeyUse(proven: Self.seen(daysAgo: 21, first: 60)))
+        let standing = Self.standing(toUse: KeyUse(decryptions: Self.seen(daysAgo: 21, first: 60)))
         #expect(standing.state == .promoted && standing.waitingFor == .apple && standing.quietAt == nil)
         let confirmed = KeyUse(
-            proven: Self.seen(daysAgo: 1, first: 60), promotionConfirmedAt: Self.now.adding(Self.day * -3))
+            decryptions: Self.seen(daysAgo: 1, first: 60), promotionConfirmedAt: Self.now.adding(Self.day * -3))
         let quiet = Self.standing(toUse: confirmed)
         #expect(quiet.state == .quiet && quiet.quietAt == Self.now.adding(Self.day * -3))
     }
@@ -144,7 +144,7 @@ import Vocabulary
     }
 
     @Test func `each threshold comes once, the most urgent where several were missed`() {
-        func due(_ days: Int) -> Int? { EndWarning.due(ends: Self.now.adding(Self.day * days), at: Self.now) }
+        func due(_ days: Int) -> Int? { ExpiryWarning.due(ends: Self.now.adding(Self.day * days), at: Self.now) }
         #expect(
             [61, 60, 59, 31, 30, 16, 15, 8, 7, 2, 1, 0, -1, -900].map(due) == [
                 nil, 60, 60, 60, 30, 30, 15, 15, 7, 7, 1, 0, 0, 0,
@@ -152,11 +152,11 @@ import Vocabulary
         let ends = Self.now.adding(Self.day * 61)
         var moments: [Int64] = []
         var moment = Self.now
-        while let next = EndWarning.next(ends: ends, after: moment) {
+        while let next = ExpiryWarning.next(ends: ends, after: moment) {
             moments.append((ends.millisecondsSince1970 - next.millisecondsSince1970) / 86_400_000)
             moment = next
         }
-        #expect(moments.map(Int.init) == EndWarning.thresholds)
+        #expect(moments.map(Int.init) == ExpiryWarning.thresholds)
     }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import Synchronization
 import Testing
@@ -11,12 +11,12 @@ import Vocabulary
 private final class MortalRepository: MerchantRepository {
     struct Killed: Error {}
 
-    private let store: MerchantStore
+    private let store: SQLiteStore
     private let isDead = Atomic(false)
     /// Kills after so many more writes.
     private let writesLeft: Atomic<Int>
 
-    init(_ store: MerchantStore, dyingAfter writes: Int) {
+    init(_ store: SQLiteStore, dyingAfter writes: Int) {
         self.store = store
         writesLeft = Atomic(writes)
     }
@@ -60,12 +60,12 @@ private final class Daemons: Sendable {
         let operations: MerchantOperations
     }
 
-    private let store: MerchantStore
+    private let store: SQLiteStore
     private let clock: HandMovedClock
     private let gateway: ScriptedGateway
     private let current: Mutex<Generation>
 
-    init(store: MerchantStore, clock: HandMovedClock, gateway: ScriptedGateway) {
+    init(store: SQLiteStore, clock: HandMovedClock, gateway: ScriptedGateway) {
         self.store = store
         self.clock = clock
         self.gateway = gateway
@@ -85,7 +85,7 @@ private final class Daemons: Sendable {
     }
 
     private static func born(
-        _ number: Int, _ store: MerchantStore, _ clock: HandMovedClock, _ gateway: ScriptedGateway
+        _ number: Int, _ store: SQLiteStore, _ clock: HandMovedClock, _ gateway: ScriptedGateway
     ) -> Generation {
         let repository = MortalRepository(store, dyingAfter: Int.random(in: 20...120))
         return Generation(
@@ -120,7 +120,7 @@ private final class Daemons: Sendable {
         let directory = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let store = try MerchantStore.open(path: directory.appending(path: "merchants.db").path)
+        let store = try SQLiteStore.open(path: directory.appending(path: "merchants.db").path)
         let clock = HandMovedClock()
         let isCalm = Mutex(false)
         let gateway = ScriptedGateway { call in isCalm.withLock { $0 } ? nil : Self.fault(call) }
@@ -188,7 +188,7 @@ private final class Daemons: Sendable {
                     for: request)
             }
         } catch let error as MerchantError {
-            answer = error.code == .gatewayAnswerLost ? .unknown : .refused
+            answer = error.code == .gatewayResponseNotReceived ? .unknown : .refused
         } catch {
             answer = .unknown
         }

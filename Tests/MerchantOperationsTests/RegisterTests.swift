@@ -21,7 +21,7 @@ import Vocabulary
                         merchantUrl: "https://a.example/"))
             ])
         #expect(
-            try await bench.audited().suffix(2).map(\.deed) == [.registrationCallOpened, .registrationChanged])
+            try await bench.audited().suffix(2).map(\.action) == [.registrationCallOpened, .registrationChanged])
         #expect(
             try await bench.audited().last?.after?.contains("domainNames=a.example,b.example") == true)
     }

@@ -104,7 +104,7 @@ import Vocabulary
         }
         #expect(bench.gateway.records[partnerName("foreign")] == truth[partnerName("foreign")])
         #expect(try await bench.sync().findings.isEmpty)
-        #expect(try await bench.audited().contains { $0.deed == .registrationDriftFound })
+        #expect(try await bench.audited().contains { $0.action == .registrationDriftFound })
     }
 
     @Test("a full registration is mended by making room first")
@@ -156,7 +156,7 @@ import Vocabulary
         _ = try await bench.operations.setDomainFile(bytes, for: bench.request)
         _ = try await bench.operations.setDomainFile(bytes, for: bench.request)
         #expect(try await bench.operations.domainFile().bytes == bytes)
-        #expect(try await bench.audited().count { $0.deed == .domainFileChanged } == 1)
+        #expect(try await bench.audited().count { $0.action == .domainFileChanged } == 1)
         #expect(
             await refusal { _ = try await bench.operations.setDomainFile([], for: bench.request) }?.code == .malformed)
         let large = [UInt8](repeating: 48, count: 65_537)

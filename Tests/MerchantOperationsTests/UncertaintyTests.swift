@@ -42,7 +42,7 @@ import Vocabulary
         #expect(try await bench.wanted("shop-1").isEmpty && bench.atApple("shop-1") == nil)
         #expect(await refusal { try await bench.register("shop-1", ["b.example"]) } == nil)
         #expect(bench.atApple("shop-1") == ["b.example"])
-        let failed = try await bench.audited().filter { $0.deed == .registrationCallFailed }
+        let failed = try await bench.audited().filter { $0.action == .registrationCallFailed }
         #expect(failed.count == 1)
     }
 
@@ -71,7 +71,7 @@ import Vocabulary
         let once = Once(fault)
         let bench = try await bench(once)
         let lost = await refusal { try await bench.register("shop-1", ["a.example"]) }
-        #expect(lost?.code == .gatewayAnswerLost && lost?.retryAfter == 120)
+        #expect(lost?.code == .gatewayResponseNotReceived && lost?.retryAfter == 120)
         let view = try await bench.operations.registration(partnerName("shop-1"), refresh: false, for: bench.request)
         #expect(view.openCall != nil)
         let other = await refusal { try await bench.register("shop-1", ["b.example"]) }
@@ -171,7 +171,7 @@ import Vocabulary
             }))
         isDown.withLock { $0 = true }
         let lost = await refusal { try await bench.register("shop-1", ["a.example"]) }
-        #expect(lost?.code == .gatewayAnswerLost)
+        #expect(lost?.code == .gatewayResponseNotReceived)
         bench.clock.advance(by: .seconds(3600))
         let round = try await bench.operations.settleOpenCalls(as: Bench.caller)
         #expect(round.open == 1 && round.failure?.code == .gatewayUnavailable)
@@ -206,7 +206,7 @@ import Vocabulary
         let status = try await bench.operations.status()
         #expect(
             Set(status.findings.map(\.code)).isSuperset(of: [
-                .registrationDrift, .registrationUnsettled, .gatewayUnavailable,
+                .registrationDrift, .registrationUnresolved, .gatewayUnavailable,
             ]))
         #expect(status.counts.registrations == 1 && status.counts.registrationsDrifting == 1)
     }

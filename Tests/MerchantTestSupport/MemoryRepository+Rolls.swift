@@ -71,9 +71,9 @@ extension MemoryTransaction {
         return state.rows.map(\.keyPair.publicKeyHash).filter { asked.contains($0) }
     }
 
-    func keyPairsToWatch(at moment: Timestamp, limit: Int) -> [EndingKeyPair] {
+    func keyPairsToWatch(at moment: Timestamp, limit: Int) -> [ExpiringKeyPair] {
         Array(
-            keyPairsEnding(before: Timestamp(millisecondsSince1970: .max), limit: .max).filter { ending in
+            keyPairsExpiring(before: Timestamp(millisecondsSince1970: .max), limit: .max).filter { ending in
                 guard let watch = state.watches[ending.keyPair.publicKeyHash] else { return true }
                 return watch.map { $0 <= moment } ?? false
             }.prefix(limit))
@@ -109,7 +109,7 @@ extension MemoryTransaction {
 
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) {
         state.uses[hash, default: KeyUse()].add(use)
-        if let keyPair = keyPair(hash) { state.uses[hash]?.confirmPromotion(of: keyPair, by: use.proven) }
+        if let keyPair = keyPair(hash) { state.uses[hash]?.confirmPromotion(of: keyPair, by: use.decryptions) }
     }
 
     func setNextWatch(of hash: PublicKeyHash, at moment: Timestamp?) { state.watches[hash] = .some(moment) }

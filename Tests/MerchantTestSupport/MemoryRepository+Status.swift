@@ -48,24 +48,24 @@ extension MemoryTransaction {
                 .prefix(limit))
     }
 
-    func keyPairsEnding(before moment: Timestamp, limit: Int) -> [EndingKeyPair] {
+    func keyPairsExpiring(before moment: Timestamp, limit: Int) -> [ExpiringKeyPair] {
         Array(ending(.active).filter { $0.notAfter <= moment }.prefix(limit))
     }
 
-    func countEnding(_ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp) -> Int {
-        keyPairsEnding(keyPairs, from: begin, to: end, limit: .max).count
+    func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) -> Int {
+        keyPairsExpiring(keyPairs, from: begin, to: end, limit: .max).count
     }
 
-    func keyPairsEnding(
-        _ keyPairs: EndingKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
-    ) -> [EndingKeyPair] {
+    func keyPairsExpiring(
+        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) -> [ExpiringKeyPair] {
         Array(ending(keyPairs).filter { begin <= $0.notAfter && $0.notAfter < end }.prefix(limit))
     }
 
     /// Soonest first.
-    private func ending(_ keyPairs: EndingKeyPairs) -> [EndingKeyPair] {
+    private func ending(_ keyPairs: ExpiringKeyPairs) -> [ExpiringKeyPair] {
         state.rows.filter { keyPairs.contains($0.keyPair.state) }.compactMap { row in
-            row.certificates.map(\.notAfter).max().map { EndingKeyPair(keyPair: row.keyPair, notAfter: $0) }
+            row.certificates.map(\.notAfter).max().map { ExpiringKeyPair(keyPair: row.keyPair, notAfter: $0) }
         }.sorted { $0.notAfter < $1.notAfter }
     }
 }

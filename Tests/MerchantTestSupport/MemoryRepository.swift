@@ -94,7 +94,7 @@ final class MemoryTransaction: MerchantTransaction {
         state.rows.map(\.keyPair).filter { $0.merchantIdentifier == merchant }
     }
 
-    func keyPairs(beginning text: String, limit: Int) -> [KeyPair] {
+    func keyPairs(prefix text: String, limit: Int) -> [KeyPair] {
         Array(
             state.rows.map(\.keyPair).filter {
                 let hash = $0.publicKeyHash
@@ -132,8 +132,8 @@ final class MemoryTransaction: MerchantTransaction {
         return Array((oldestFirst ? fitting : fitting.reversed()).prefix(limit))
     }
 
-    func auditStretch(from sequence: Int, limit: Int) -> AuditStretch {
-        AuditStretch(
+    func auditSegment(from sequence: Int, limit: Int) -> AuditSegment {
+        AuditSegment(
             links: state.audit.filter { $0.sequence >= sequence }.prefix(limit).map(AuditLink.record),
             given: state.audit.count)
     }

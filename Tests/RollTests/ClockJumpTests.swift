@@ -1,6 +1,6 @@
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import Testing
 import Vocabulary

@@ -1,7 +1,7 @@
 import Foundation
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import Synchronization
 import Vocabulary
@@ -17,7 +17,7 @@ final class ClockStage {
     private let policy: RollPolicy
     private let directory: URL
     private let custodian = NamedKeysCustodian()
-    private(set) var store: MerchantStore
+    private(set) var store: SQLiteStore
     private(set) var claims: ClaimStore
     private(set) var operations: MerchantOperations
     private var ticks = 0
@@ -43,8 +43,8 @@ final class ClockStage {
 
     private static func open(
         _ directory: URL, _ clock: HandMovedClock, _ custodian: NamedKeysCustodian, _ policy: RollPolicy
-    ) throws -> (MerchantStore, ClaimStore, MerchantOperations) {
-        let store = try MerchantStore.open(path: directory.appending(path: "test.sqlite").path, clock: clock)
+    ) throws -> (SQLiteStore, ClaimStore, MerchantOperations) {
+        let store = try SQLiteStore.open(path: directory.appending(path: "test.sqlite").path, clock: clock)
         let claims = try ClaimStore.open(path: directory.appending(path: "claims.sqlite").path, clock: clock)
         let confirmed = ConfirmedTime(
             clock: clock, last: try store.readNow { try MerchantOperations.lastConfirmedTime(in: $0) })

@@ -1,5 +1,5 @@
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import MerchantOperations
 import Synchronization
@@ -194,7 +194,7 @@ import Vocabulary
         guard roll.isOpen, roll.idleSince != nil else { return }
         let promotion = try #require(
             try reading.auditRecords(merchant: nil, key: roll.to, before: nil, limit: 1000)
-                .first { $0.entry.deed == .keyPromoted }?.entry)
+                .first { $0.entry.action == .keyPromoted }?.entry)
         let isAutomatic = promotion.reason != nil
         let isConfirmed = decryptions.latest(roll.to).map { $0 >= promotion.at } ?? false
         #expect(isAutomatic || isConfirmed, "roll \(roll.number): no token for \(roll.to) since \(promotion.at)")
@@ -204,12 +204,12 @@ import Vocabulary
     static func checkHistory(
         of merchant: MerchantIdentifier, _ keys: [KeyPair], in reading: any MerchantReading
     ) throws {
-        let moves: Set<AuditEntry.Deed> = [
+        let transitions: Set<AuditAction> = [
             .keyGenerated, .certificateStored, .keyPromoted, .keySuperseded, .keyRevoked, .keyRestored, .keyDestroyed,
         ]
         for key in keys {
             let records = try reading.auditRecords(merchant: nil, key: key.publicKeyHash, before: nil, limit: 1000)
-                .reversed().filter { moves.contains($0.entry.deed) }
+                .reversed().filter { transitions.contains($0.entry.action) }
             var state: String?
             for record in records {
                 #expect(record.isIntact && record.entry.before == state, "\(key.publicKeyHash): \(record.entry)")

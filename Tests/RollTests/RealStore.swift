@@ -1,7 +1,7 @@
 import Foundation
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import Vocabulary
 
@@ -11,7 +11,7 @@ final class RealStore: Sendable {
     static let request = Request(caller: caller, requestId: "test")
 
     let directory: URL
-    let store: MerchantStore
+    let store: SQLiteStore
     let clock: HandMovedClock
     let operations: MerchantOperations
 
@@ -21,7 +21,7 @@ final class RealStore: Sendable {
         directory = URL(filePath: base).appending(path: "rolls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
         clock = HandMovedClock()
-        store = try MerchantStore.open(path: directory.appending(path: "test.sqlite").path, clock: clock)
+        store = try SQLiteStore.open(path: directory.appending(path: "test.sqlite").path, clock: clock)
         try store.insert(SealedDataKey(identifier: 1, bytes: [1], masterKeyCheck: [1], createdAt: clock.now))
         operations = MerchantOperations(
             repository: store, custodian: NamedKeysCustodian(), claims: MemoryClaimLedger(), clock: clock,

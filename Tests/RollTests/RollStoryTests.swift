@@ -1,5 +1,5 @@
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import MerchantOperations
 import Testing
@@ -33,7 +33,7 @@ import Vocabulary
             try await real.operations.auditRecords(
                 AuditFilter(merchant: merchant, key: new), from: nil, oldestFirst: false, limit: 9
             )
-            .first { $0.entry.deed == .keyPromoted })
+            .first { $0.entry.action == .keyPromoted })
         #expect(promotion.entry.reason?.contains("a token for it was decrypted") == true)
 
         real.clock.advance(by: Self.day * 6)
@@ -44,7 +44,8 @@ import Vocabulary
         #expect(await refusal { try await finish(roll, hurries: true) } == .malformed)
         let plan = try await real.operations.finishRoll(
             roll.roll.number, hurries: true, reason: "leaked", dryRun: true, for: RealStore.request)
-        #expect(plan.moves.map(\.publicKeyHash) == [old] && plan.warnings.contains { $0.contains("1 days 0 hours") })
+        #expect(
+            plan.transitions.map(\.publicKeyHash) == [old] && plan.warnings.contains { $0.contains("1 days 0 hours") })
         #expect(try real.state(old) == .retiring)
         real.clock.advance(by: Self.day)
         #expect(try await state(roll) == .quiet)
@@ -204,7 +205,7 @@ import Vocabulary
         try await real.certify(second.roll.to, of: merchant)
         _ = try await real.operations.promote(second.roll.to, dryRun: false, for: RealStore.request)
         #expect(try await state(second) == .promoted)
-        // Undone and done again: the same roll.
+        // RevertedChange and done again: the same roll.
         _ = try await real.operations.promote(old, dryRun: false, for: RealStore.request)
         #expect(try await state(second) == .certificateStored)
         #expect(try await open() == second.roll.number)
@@ -245,10 +246,10 @@ import Vocabulary
         let roll = try await real.start(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         for dryRun in [true, false] {
-            let moves = try await real.operations.revoke(
+            let transitions = try await real.operations.revoke(
                 old, reason: "compromised", dryRun: dryRun, for: RealStore.request)
             for words in ["serial number 0A", "activate the certificate of \(roll.roll.to)", "410", "key destroy"] {
-                #expect(moves.warnings.contains { $0.contains(words) }, "\(words): \(moves.warnings)")
+                #expect(transitions.warnings.contains { $0.contains(words) }, "\(words): \(transitions.warnings)")
             }
         }
         // The roll goes on, and is finished once its key is used: there is nothing left to retire.
@@ -298,8 +299,8 @@ import Vocabulary
         try await real.ask(hash)
         try await real.prove(hash)
         let use = try #require(try await real.operations.keyPair(hash).use)
-        #expect(use.askedFor?.count == 6 && use.proven?.count == 1)
-        #expect(use.askedFor?.first == first && use.askedFor?.last == real.clock.now)
+        #expect(use.requests?.count == 6 && use.decryptions?.count == 1)
+        #expect(use.requests?.first == first && use.requests?.last == real.clock.now)
         counter.record(at: real.clock.now)
         try real.store.close()
         #expect(await refusal { try await real.operations.storeUses(as: RealStore.caller) } == .storeUnavailable)
@@ -316,7 +317,7 @@ import Vocabulary
             tasks.addTask { for _ in 0..<50 { _ = try? await real.operations.storeUses(as: RealStore.caller) } }
         }
         try await real.operations.storeUses(as: RealStore.caller)
-        #expect(try await real.operations.keyPair(hash).use?.askedFor?.count == 80_000)
+        #expect(try await real.operations.keyPair(hash).use?.requests?.count == 80_000)
     }
 
     private func finish(_ view: RollView, hurries: Bool = false) async throws {

@@ -1,5 +1,5 @@
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import MerchantOperations
 import Testing
@@ -49,12 +49,12 @@ import Vocabulary
         let end = clock.now.adding(Self.day * 100)
         try await pass(operations, days: 120)
         let ends = repository.events.filter {
-            [.certificateEndingSoon, .certificateEnded].contains($0.kind) && $0.publicKeyHash == hash
+            [.certificateExpiringSoon, .certificateExpired].contains($0.kind) && $0.publicKeyHash == hash
         }
         let daysLeft = ends.map { (end.millisecondsSince1970 - $0.occurredAt.millisecondsSince1970) / 86_400_000 }
         #expect(daysLeft == [60, 30, 15, 7, 1, 0])
         #expect(ends.map(\.severity) == [.notice, .warning, .warning, .critical, .critical, .critical])
-        #expect(ends.last?.kind == .certificateEnded)
+        #expect(ends.last?.kind == .certificateExpired)
         let started = repository.events.filter { $0.kind == .rollStarted }
         #expect(started.count == 1)
         let lead = try #require(started.first).occurredAt
@@ -69,7 +69,7 @@ import Vocabulary
         let hash = try await key(operations, days: 100, promoted: true, purpose: .identity)
         try await pass(operations, days: 120)
         let ends = repository.events.filter {
-            [.certificateEndingSoon, .certificateEnded].contains($0.kind) && $0.publicKeyHash == hash
+            [.certificateExpiringSoon, .certificateExpired].contains($0.kind) && $0.publicKeyHash == hash
         }
         #expect(ends.map(\.severity) == [.notice, .warning, .warning, .critical, .critical, .critical])
         #expect(ends.allSatisfy { $0.detail.contains("identity certificate") })

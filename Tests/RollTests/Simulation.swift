@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import MerchantOperations
 import Vocabulary
@@ -162,17 +162,17 @@ final class Simulation {
             for (hash, ends) in merchant.certificateEnds {
                 let records = try await real.operations.auditRecords(
                     AuditFilter(merchant: merchant.identifier, key: hash), from: nil, oldestFirst: false, limit: 100)
-                let begins = records.reversed().filter { $0.entry.deed == .keyPromoted }.map(\.entry.at)
-                let superseded = records.reversed().filter { $0.entry.deed == .keySuperseded }.map(\.entry.at)
+                let begins = records.reversed().filter { $0.entry.action == .keyPromoted }.map(\.entry.at)
+                let superseded = records.reversed().filter { $0.entry.action == .keySuperseded }.map(\.entry.at)
                 let whileCurrent = begins.map { from in (from, superseded.first { $0 >= from } ?? now) }
-                for days in EndWarning.thresholds {
+                for days in ExpiryWarning.thresholds {
                     let moment = ends.adding(Self.day * -days)
                     guard whileCurrent.contains(where: { $0 <= moment && moment.adding(Self.tick * 2) < $1 })
                     else { continue }
                     note("thresholds")
                     let wasWarned = try real.store.readNow { try $0.wasWarned(of: ends, days: days, key: hash) }
                     if !wasWarned { fail("\(hash) ended \(ends) and nobody was warned \(days) days before") }
-                    let kind: Event.Kind = days == 0 ? .certificateEnded : .certificateEndingSoon
+                    let kind: Event.Kind = days == 0 ? .certificateExpired : .certificateExpiringSoon
                     let told = events.filter { event in
                         event.kind == kind && event.publicKeyHash == hash && moment <= event.occurredAt
                             && event.occurredAt <= moment.adding(Self.tick * 2)

@@ -1,6 +1,6 @@
 import Foundation
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 import MerchantTestSupport
 import Testing
 import Vocabulary

@@ -36,7 +36,7 @@ import Vocabulary
         var seen: [PublicKeyHash: [Severity]] = [:]
         for day in 0..<120 {
             let findings = try await real.operations.status().findings
-            let items = findings.filter { $0.code == .certificateEnding || $0.code == .certificateEnded }
+            let items = findings.filter { $0.code == .certificateExpiring || $0.code == .certificateExpired }
                 .flatMap(\.mostUrgent)
             var severities: [PublicKeyHash: Severity] = [:]
             for item in items { severities[try #require(item.publicKeyHash)] = item.severity }
@@ -51,24 +51,25 @@ import Vocabulary
         }
         #expect(seen[current] == [.notice, .warning, .critical])
         #expect(seen[other] == [.notice, .warning])
-        let ended = try #require(try await finding(.certificateEnded))
+        let ended = try #require(try await finding(.certificateExpired))
         #expect(ended.severity == .critical && ended.counts == [.critical: 1, .warning: 1])
-        #expect(try await finding(.certificateEnding) == nil)
+        #expect(try await finding(.certificateExpiring) == nil)
     }
 
     @Test func `events and status have the same severity at every threshold`() {
         let ends = real.clock.now
         for state in [KeyState.standby, .current, .retiring] {
-            let severities = EndWarning.thresholds.map {
-                EndSeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * -$0))
+            let severities = ExpiryWarning.thresholds.map {
+                ExpirySeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * -$0))
             }
             #expect(
                 severities
                     == (state == .current
                         ? [.notice, .warning, .warning, .critical, .critical, .critical]
                         : [.notice, .notice, .warning, .warning, .warning, .warning]))
-            #expect(EndSeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * 900)) == severities.last)
-            #expect(EndSeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * -61)) == nil)
+            #expect(
+                ExpirySeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * 900)) == severities.last)
+            #expect(ExpirySeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * -61)) == nil)
         }
     }
 
@@ -79,7 +80,7 @@ import Vocabulary
             _ = try await real.operations.addMerchant(
                 RealStore.merchant(number), name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
         }
-        let ending = try #require(try await finding(.certificateEnding))
+        let ending = try #require(try await finding(.certificateExpiring))
         #expect(ending.count == 110 && ending.severity == .critical)
         #expect(ending.counts.filter { $0.value > 0 } == [.critical: 3, .notice: 107])
         #expect(ending.mostUrgent.map(\.severity) == [.critical, .critical, .critical, .notice, .notice])
@@ -99,7 +100,7 @@ import Vocabulary
         let current = try await real.onboard(merchant, days: 6)
         var others: [PublicKeyHash] = []
         for days in 1...5 { others.append(try await standby(merchant, days: days)) }
-        let ending = try #require(try await finding(.certificateEnding))
+        let ending = try #require(try await finding(.certificateExpiring))
         #expect(ending.count == 6 && ending.counts == [.critical: 1, .warning: 5, .notice: 0])
         #expect(ending.mostUrgent.map(\.publicKeyHash) == [current] + others.prefix(4))
     }

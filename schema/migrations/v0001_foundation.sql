@@ -108,7 +108,7 @@ CREATE TABLE key_pairs (
     destroy_after INTEGER CHECK (destroy_after IS NULL OR state = 'revoked'),
     exported_at INTEGER,
     -- The end of the certificate that ends last; kept by a trigger. NULL while there is none.
-    ends_at INTEGER,
+    expires_at INTEGER,
     subject_public_key_info BLOB NOT NULL CHECK (length(subject_public_key_info) BETWEEN 1 AND 4096),
     certificate_signing_request BLOB NOT NULL CHECK (length(certificate_signing_request) BETWEEN 1 AND 16384)
 ) STRICT;
@@ -120,7 +120,7 @@ CREATE INDEX key_pairs_of_merchant ON key_pairs (merchant_identifier, created_at
 
 CREATE INDEX key_pairs_to_destroy ON key_pairs (destroy_after) WHERE destroy_after IS NOT NULL;
 
-CREATE INDEX key_pairs_ending ON key_pairs (ends_at, id) WHERE state IN ('standby', 'current', 'retiring');
+CREATE INDEX key_pairs_ending ON key_pairs (expires_at, id) WHERE state IN ('standby', 'current', 'retiring');
 
 CREATE TRIGGER sealed_private_keys_are_kept BEFORE DELETE ON sealed_private_keys BEGIN
     SELECT RAISE(ABORT, 'a sealed private key is erased in place, never deleted');
@@ -196,8 +196,8 @@ CREATE INDEX certificates_ending ON certificates (not_after);
 
 CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
     UPDATE totals SET value = value + 1 WHERE name = 'certificates';
-    UPDATE key_pairs SET ends_at = NEW.not_after
-        WHERE public_key_hash = NEW.public_key_hash AND (ends_at IS NULL OR ends_at < NEW.not_after);
+    UPDATE key_pairs SET expires_at = NEW.not_after
+        WHERE public_key_hash = NEW.public_key_hash AND (expires_at IS NULL OR expires_at < NEW.not_after);
 END;
 
 CREATE TRIGGER certificates_are_kept BEFORE DELETE ON certificates BEGIN
@@ -210,7 +210,7 @@ END;
 -- the end leave a gap.
 CREATE TABLE audit (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT CHECK (sequence > 0),
-    deed TEXT NOT NULL CHECK (length(deed) > 0),
+    action TEXT NOT NULL CHECK (length(action) > 0),
     caller_uid INTEGER NOT NULL,
     caller_gid INTEGER NOT NULL,
     caller_pid INTEGER NOT NULL,

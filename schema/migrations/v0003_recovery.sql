@@ -14,7 +14,7 @@ CREATE TABLE backups (
     -- The highest id of a key pair in it: ids only grow, so it holds every key pair up to that one.
     newest_key_pair_id INTEGER NOT NULL CHECK (newest_key_pair_id >= 0),
     audit_sequence INTEGER NOT NULL CHECK (audit_sequence >= 0),
-    -- When a drill last opened it, unsealed every key and found nothing wrong.
+    -- When a verification last opened it, unsealed every key and found nothing wrong.
     verified_at INTEGER
 ) STRICT;
 

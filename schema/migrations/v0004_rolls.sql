@@ -94,18 +94,18 @@ END;
 
 CREATE TABLE key_uses (
     key_pair_id INTEGER PRIMARY KEY REFERENCES key_pairs (id),
-    asked_count INTEGER NOT NULL DEFAULT 0 CHECK (asked_count >= 0),
-    asked_first INTEGER,
-    asked_last INTEGER,
-    proven_count INTEGER NOT NULL DEFAULT 0 CHECK (proven_count >= 0),
-    proven_first INTEGER,
-    proven_last INTEGER,
+    requests_count INTEGER NOT NULL DEFAULT 0 CHECK (requests_count >= 0),
+    requests_first INTEGER,
+    requests_last INTEGER,
+    decryptions_count INTEGER NOT NULL DEFAULT 0 CHECK (decryptions_count >= 0),
+    decryptions_first INTEGER,
+    decryptions_last INTEGER,
     -- The first successful decryption since the promotion of a current key pair, or the one that caused the promotion.
     promotion_confirmed_at INTEGER,
     alarmed_at INTEGER,
-    CHECK ((asked_count = 0) = (asked_first IS NULL) AND (asked_count = 0) = (asked_last IS NULL)),
-    CHECK ((proven_count = 0) = (proven_first IS NULL) AND (proven_count = 0) = (proven_last IS NULL)),
-    CHECK (promotion_confirmed_at IS NULL OR proven_count > 0)
+    CHECK ((requests_count = 0) = (requests_first IS NULL) AND (requests_count = 0) = (requests_last IS NULL)),
+    CHECK ((decryptions_count = 0) = (decryptions_first IS NULL) AND (decryptions_count = 0) = (decryptions_last IS NULL)),
+    CHECK (promotion_confirmed_at IS NULL OR decryptions_count > 0)
 ) STRICT;
 
 -- A confirmation is for one promotion: when the key pair is promoted again, Apple may encrypt to another key.
@@ -125,7 +125,7 @@ CREATE TABLE key_watches (
 CREATE INDEX key_watches_due ON key_watches (due_at) WHERE due_at IS NOT NULL;
 
 INSERT INTO key_watches (key_pair_id, due_at)
-    SELECT id, 0 FROM key_pairs WHERE state IN ('standby', 'current', 'retiring') AND ends_at IS NOT NULL;
+    SELECT id, 0 FROM key_pairs WHERE state IN ('standby', 'current', 'retiring') AND expires_at IS NOT NULL;
 
 CREATE TRIGGER key_watches_new_certificate AFTER INSERT ON certificates BEGIN
     INSERT INTO key_watches (key_pair_id, due_at)
@@ -148,10 +148,10 @@ END;
 -- Which ends were warned of at which threshold: each once.
 CREATE TABLE key_warnings (
     key_pair_id INTEGER NOT NULL REFERENCES key_pairs (id),
-    ends_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
     days INTEGER NOT NULL CHECK (days >= 0),
     warned_at INTEGER NOT NULL,
-    PRIMARY KEY (key_pair_id, ends_at, days)
+    PRIMARY KEY (key_pair_id, expires_at, days)
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO totals (name) SELECT 'awaitingDestruction';

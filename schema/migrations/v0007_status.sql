@@ -12,7 +12,7 @@ UPDATE merchants SET
         coalesce((SELECT max(id) FROM key_pairs INDEXED BY key_pairs_of_merchant
             WHERE merchant_identifier = merchants.identifier), 0),
     current_ends_at = (
-        SELECT min(ends_at) FROM key_pairs INDEXED BY key_pairs_one_current
+        SELECT min(expires_at) FROM key_pairs INDEXED BY key_pairs_one_current
         WHERE merchant_identifier = merchants.identifier AND purpose = 'paymentProcessing' AND state = 'current'
     );
 
@@ -23,7 +23,7 @@ ALTER TABLE merchants ADD COLUMN had_active_key_pair INTEGER NOT NULL DEFAULT 0 
 
 UPDATE merchants SET had_active_key_pair = 1 WHERE EXISTS (
     SELECT 1 FROM key_pairs INDEXED BY key_pairs_of_merchant
-    WHERE merchant_identifier = merchants.identifier AND purpose = 'paymentProcessing' AND ends_at IS NOT NULL
+    WHERE merchant_identifier = merchants.identifier AND purpose = 'paymentProcessing' AND expires_at IS NOT NULL
 );
 
 -- The columns after the first let a count read the index alone.
@@ -35,9 +35,9 @@ CREATE INDEX merchants_without_active_key_pair
     ON merchants (identifier, active_key_pairs, had_active_key_pair, removed_at)
     WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1;
 
-CREATE INDEX key_pairs_current_ending ON key_pairs (ends_at, id) WHERE state = 'current';
+CREATE INDEX key_pairs_current_ending ON key_pairs (expires_at, id) WHERE state = 'current';
 
-CREATE INDEX key_pairs_not_current_ending ON key_pairs (ends_at, id) WHERE state IN ('standby', 'retiring');
+CREATE INDEX key_pairs_not_current_ending ON key_pairs (expires_at, id) WHERE state IN ('standby', 'retiring');
 
 CREATE TRIGGER merchants_had_active_key_pair AFTER UPDATE OF active_key_pairs ON merchants
 WHEN NEW.active_key_pairs > 0 AND NEW.had_active_key_pair = 0 BEGIN
@@ -49,10 +49,10 @@ CREATE TRIGGER merchants_newest_key_pair AFTER INSERT ON key_pairs BEGIN
         WHERE identifier = NEW.merchant_identifier;
 END;
 
-CREATE TRIGGER merchants_current_end AFTER UPDATE OF state, ends_at ON key_pairs
+CREATE TRIGGER merchants_current_end AFTER UPDATE OF state, expires_at ON key_pairs
 WHEN NEW.purpose = 'paymentProcessing' AND (OLD.state = 'current' OR NEW.state = 'current') BEGIN
     UPDATE merchants SET current_ends_at = (
-        SELECT min(ends_at) FROM key_pairs INDEXED BY key_pairs_one_current
+        SELECT min(expires_at) FROM key_pairs INDEXED BY key_pairs_one_current
         WHERE merchant_identifier = NEW.merchant_identifier AND purpose = 'paymentProcessing' AND state = 'current'
     )
     WHERE identifier = NEW.merchant_identifier;

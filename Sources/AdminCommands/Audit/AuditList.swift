@@ -32,7 +32,7 @@ extension AuditRecordDocument {
             headings: ["NUMBER", "TIME (UTC)", "DEED", "CALLER", "MERCHANT", "PUBLIC KEY HASH", "CHANGE", "REASON"],
             rows: records.map {
                 [
-                    Cell("\($0.sequence)"), Cell(time: $0.at), Cell($0.deed),
+                    Cell("\($0.sequence)"), Cell(time: $0.at), Cell($0.action),
                     Cell("uid \($0.caller.uid), \($0.caller.programName)"), Cell($0.merchantIdentifier),
                     Cell($0.publicKeyHash), Cell($0.change), Cell($0.reason),
                 ]

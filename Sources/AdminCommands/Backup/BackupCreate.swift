@@ -23,13 +23,13 @@ struct BackupCreate: AsyncParsableCommand {
         try await global.withAdmin { admin in
             let made = try await admin.createBackup(at: path)
             guard !unverified else { return try global.printer.show(made.json) { made.document.blocks } }
-            let drill: Answer<BackupDrillDocument>
-            do { drill = try await admin.tryOutBackup(path) } catch {
+            let verification: Answer<BackupVerificationDocument>
+            do { verification = try await admin.verifyBackup(path) } catch {
                 global.printer.remark("\(path) was made, but not tried out: 'backup verify' tries again")
                 throw error
             }
-            try global.printer.show(drill.json) { drill.document.blocks }
-            try drill.document.requireGood()
+            try global.printer.show(verification.json) { verification.document.blocks }
+            try verification.document.requireGood()
         }
     }
 }

@@ -39,14 +39,14 @@ struct BackupVerify: AsyncParsableCommand {
                     + global.outputArguments)
         }
         try await global.withAdmin { admin in
-            let drill = try await admin.tryOutBackup(path)
-            try global.printer.show(drill.json) { drill.document.blocks }
-            try drill.document.requireGood()
+            let verification = try await admin.verifyBackup(path)
+            try global.printer.show(verification.json) { verification.document.blocks }
+            try verification.document.requireGood()
         }
     }
 }
 
-extension BackupDrillDocument {
+extension BackupVerificationDocument {
     /// - Throws: ``CommandFailure`` for a backup that is not good.
     func requireGood() throws(CommandFailure) {
         guard good else { throw CommandFailure(.refused, "\(backup.file) is not good, see above") }
@@ -58,7 +58,7 @@ extension BackupDrillDocument {
             ("file", Cell(backup.file)),
             ("made (UTC)", Cell(time: backup.createdAt)),
             ("merchants", Cell("\(backup.merchants)")),
-            ("key pairs proven", Cell("\(keyPairsProven)")),
+            ("key pairs proven", Cell("\(keyPairsVerified)")),
             ("certificates checked", Cell("\(certificatesChecked)")),
             ("audit records checked", Cell("\(auditRecordsChecked)")),
             ("audit head", backup.auditHead.map { Cell("\($0.sequence):\($0.hash)") }),

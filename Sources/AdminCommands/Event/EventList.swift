@@ -18,7 +18,7 @@ struct EventList: AsyncParsableCommand {
         help: ArgumentHelp("Only of this merchant.", valueName: "id"), transform: MerchantArgument.parse)
     var merchant: MerchantIdentifier?
 
-    @Option(help: "Only of this kind, such as keyRevoked or certificateEnded.")
+    @Option(help: "Only of this kind, such as keyRevoked or certificateExpired.")
     var kind: String?
 
     @Option(help: "Only of this severity: notice, warning or critical.")

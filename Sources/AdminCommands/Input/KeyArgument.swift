@@ -32,15 +32,15 @@ package enum KeyArgument: Hashable, Sendable {
         switch self {
         case .hash(let hash): return hash
         case .beginning(let text):
-            let matches = try await admin.keys(beginning: text, most: Self.mostMatchesShown + 1).items
+            let matches = try await admin.keys(prefix: text, most: Self.mostMatchesShown + 1).items
             return try Self.only(
-                Array(matches.prefix(Self.mostMatchesShown)), beginning: text,
+                Array(matches.prefix(Self.mostMatchesShown)), prefix: text,
                 hasMore: matches.count > Self.mostMatchesShown)
         }
     }
 
     private static func only(
-        _ matches: [KeyDocument], beginning text: String, hasMore: Bool
+        _ matches: [KeyDocument], prefix text: String, hasMore: Bool
     ) throws(CommandFailure) -> PublicKeyHash {
         guard let first = matches.first else {
             throw CommandFailure(.refused, "no key's publicKeyHash begins with '\(text)'")

@@ -15,12 +15,12 @@ struct WithdrawalOptions: ParsableArguments {
     /// Returns once a person agreed.
     ///
     /// - Throws: ``CommandFailure`` where nobody can be asked, or the answer was not yes.
-    func confirm(_ deed: String, _ printer: Printer) throws(CommandFailure) {
+    func confirm(_ action: String, _ printer: Printer) throws(CommandFailure) {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
-            throw CommandFailure(.refused, "nothing was done: \(deed) asks on a terminal, expected --yes elsewhere")
+            throw CommandFailure(.refused, "nothing was done: \(action) asks on a terminal, expected --yes elsewhere")
         }
-        StandardStream.error.write("Type yes to \(deed): ".printable(keepingLines: false))
+        StandardStream.error.write("Type yes to \(action): ".printable(keepingLines: false))
         guard readLine() == "yes" else { throw CommandFailure(.refused, "nothing was done") }
     }
 }
@@ -30,7 +30,7 @@ extension WithdrawalOptions {
     ///
     /// - Parameter act: the daemon's call, told whether it is to be a dry run.
     func withdraw(
-        _ deed: String, _ printer: Printer, act: (_ dryRun: Bool) async throws -> Answer<KeyMoveDocument>
+        _ action: String, _ printer: Printer, act: (_ dryRun: Bool) async throws -> Answer<KeyTransitionDocument>
     ) async throws {
         if dryRun || !yes {
             let plan = try await act(true)
@@ -39,11 +39,11 @@ extension WithdrawalOptions {
                 printer.warn(plan.document.warnings)
                 return
             }
-            for move in plan.document.moves {
+            for move in plan.document.transitions {
                 printer.remark("would move \(move.publicKeyHash) from \(move.from) to \(move.to)")
             }
             printer.warn(plan.document.warnings)
-            try confirm(deed, printer)
+            try confirm(action, printer)
         }
         let done = try await act(false)
         try printer.show(done.json) { done.document.blocks }

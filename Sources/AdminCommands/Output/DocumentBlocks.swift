@@ -45,8 +45,8 @@ extension KeyDocument {
             ("revoked because", revocationReason.map { Cell($0) }),
             ("destroy after (UTC)", destroyAfter.map { Cell(time: $0) }),
             ("exported (UTC)", exportedAt.map { Cell(time: $0) }),
-            ("asked for", use?.askedFor.map(Self.cell)),
-            ("proven in use", use?.proven.map(Self.cell)),
+            ("asked for", use?.requests.map(Self.cell)),
+            ("proven in use", use?.decryptions.map(Self.cell)),
         ])
         return certificates.isEmpty ? [record] : [record, certificateTable]
     }
@@ -75,16 +75,16 @@ extension KeyDocument {
             rows: keys.map {
                 [
                     Cell($0.publicKeyHash), Cell(state: $0.state), Cell($0.algorithm), Cell($0.purpose),
-                    Cell(time: $0.notAfter), Cell(time: $0.use?.askedFor?.last), Cell(time: $0.use?.proven?.last),
+                    Cell(time: $0.notAfter), Cell(time: $0.use?.requests?.last), Cell(time: $0.use?.decryptions?.last),
                     Cell($0.merchantIdentifier),
                 ]
             })
     }
 }
 
-extension KeyMoveDocument {
+extension KeyTransitionDocument {
     var blocks: [Block] {
-        guard !moves.isEmpty else {
+        guard !transitions.isEmpty else {
             return [
                 .record([
                     ("publicKeyHash", Cell(key.publicKeyHash)), ("state", Cell(state: key.state)),
@@ -95,7 +95,7 @@ extension KeyMoveDocument {
         return [
             .table(
                 headings: ["PUBLIC KEY HASH", "FROM", dryRun ? "WOULD BE" : "TO"],
-                rows: moves.map { [Cell($0.publicKeyHash), Cell(state: $0.from), Cell(state: $0.to)] })
+                rows: transitions.map { [Cell($0.publicKeyHash), Cell(state: $0.from), Cell(state: $0.to)] })
         ]
     }
 }

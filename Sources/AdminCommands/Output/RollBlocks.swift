@@ -17,12 +17,12 @@ extension RollDocument {
             ("ended (UTC)", endedAt.map { Cell(time: $0) }),
             ("ended because", reason.map { Cell($0) }),
         ])
-        guard let moves, !moves.isEmpty else { return [record] }
+        guard let transitions, !transitions.isEmpty else { return [record] }
         return [
             record,
             .table(
                 headings: ["PUBLIC KEY HASH", "FROM", dryRun == true ? "WOULD BE" : "TO"],
-                rows: moves.map { [Cell($0.publicKeyHash), Cell(state: $0.from), Cell(state: $0.to)] }),
+                rows: transitions.map { [Cell($0.publicKeyHash), Cell(state: $0.from), Cell(state: $0.to)] }),
         ]
     }
 

@@ -86,7 +86,7 @@ struct RollChoice: ParsableArguments {
 extension WithdrawalOptions {
     /// Ends a roll: shows what it would do, asks, does it.
     fileprivate func end(
-        _ deed: String, _ printer: Printer, act: (_ dryRun: Bool) async throws -> Answer<RollDocument>
+        _ action: String, _ printer: Printer, act: (_ dryRun: Bool) async throws -> Answer<RollDocument>
     ) async throws {
         if dryRun || !yes {
             let plan = try await act(true)
@@ -95,11 +95,11 @@ extension WithdrawalOptions {
                 printer.warn(plan.document.warnings ?? [])
                 return
             }
-            for move in plan.document.moves ?? [] {
+            for move in plan.document.transitions ?? [] {
                 printer.remark("would move \(move.publicKeyHash) from \(move.from) to \(move.to)")
             }
             printer.warn(plan.document.warnings ?? [])
-            try confirm(deed, printer)
+            try confirm(action, printer)
         }
         let done = try await act(false)
         try printer.show(done.json) { done.document.blocks }

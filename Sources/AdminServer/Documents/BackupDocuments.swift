@@ -13,11 +13,12 @@ extension BackupDocument {
     }
 }
 
-extension BackupDrillDocument {
-    package init(_ drill: BackupDrill, file: String) {
+extension BackupVerificationDocument {
+    package init(_ verification: BackupVerificationResult, file: String) {
         self.init(
-            backup: BackupDocument(drill.manifest, file: file), good: drill.findings.isEmpty,
-            keyPairsProven: drill.keyPairsProven, certificatesChecked: drill.certificatesChecked,
-            auditRecordsChecked: drill.auditRecordsChecked, seconds: drill.seconds, findings: drill.findings)
+            backup: BackupDocument(verification.manifest, file: file), good: verification.findings.isEmpty,
+            keyPairsVerified: verification.keyPairsVerified, certificatesChecked: verification.certificatesChecked,
+            auditRecordsChecked: verification.auditRecordsChecked, seconds: verification.seconds,
+            findings: verification.findings)
     }
 }

@@ -4,7 +4,7 @@ import Vocabulary
 import WireAPI
 
 extension RollDocument {
-    init(_ view: RollView, outcome: RollMoves? = nil) {
+    init(_ view: RollView, outcome: RollTransitions? = nil) {
         let (roll, standing) = (view.roll, view.standing)
         self.init(
             rollId: roll.rollId, merchantIdentifier: roll.merchantIdentifier.rawValue,
@@ -12,16 +12,18 @@ extension RollDocument {
             to: roll.to.base64, waitingFor: standing.waitingFor.rawValue, since: standing.since.rfc3339,
             next: standing.next, quietAt: standing.quietAt?.rfc3339, startedAt: roll.startedAt.rfc3339,
             endedAt: roll.endedAt?.rfc3339, reason: roll.reason, dryRun: outcome?.dryRun,
-            moves: outcome?.moves.map {
+            transitions: outcome?.transitions.map {
                 .init(publicKeyHash: $0.publicKeyHash.base64, from: $0.from.rawValue, to: $0.to.rawValue)
             }, warnings: outcome?.warnings)
     }
 
-    init(_ moves: RollMoves) { self.init(moves.roll, outcome: moves) }
+    init(_ transitions: RollTransitions) { self.init(transitions.roll, outcome: transitions) }
 }
 
 extension KeyUseDocument {
-    init(_ use: KeyUse) { self.init(askedFor: use.askedFor.map(Observed.init), proven: use.proven.map(Observed.init)) }
+    init(_ use: KeyUse) {
+        self.init(requests: use.requests.map(Observed.init), decryptions: use.decryptions.map(Observed.init))
+    }
 }
 
 extension KeyUseDocument.Observed {

@@ -44,13 +44,13 @@ extension CertificateDocument {
     }
 }
 
-extension KeyMoveDocument {
-    init(_ moves: KeyMoves) {
+extension KeyTransitionDocument {
+    init(_ transitions: KeyTransitions) {
         self.init(
-            dryRun: moves.dryRun,
-            moves: moves.moves.map {
-                Move(publicKeyHash: $0.publicKeyHash.base64, from: $0.from.rawValue, to: $0.to.rawValue)
-            }, warnings: moves.warnings, key: KeyDocument(moves.key))
+            dryRun: transitions.dryRun,
+            transitions: transitions.transitions.map {
+                Transition(publicKeyHash: $0.publicKeyHash.base64, from: $0.from.rawValue, to: $0.to.rawValue)
+            }, warnings: transitions.warnings, key: KeyDocument(transitions.key))
     }
 }
 
@@ -114,7 +114,7 @@ extension AuditRecordDocument {
     init(_ record: AuditRecord) {
         let entry = record.entry
         self.init(
-            sequence: record.sequence, at: entry.at.rfc3339, deed: entry.deed.rawValue,
+            sequence: record.sequence, at: entry.at.rfc3339, action: entry.action.rawValue,
             caller: CallerDocument(
                 uid: entry.caller.uid, gid: entry.caller.gid, pid: entry.caller.pid, program: entry.caller.program),
             merchantIdentifier: entry.merchantIdentifier?.rawValue, publicKeyHash: entry.publicKeyHash?.base64,

@@ -42,7 +42,7 @@ struct MetricsPage {
         gauge("merchantkeyd_certificates", "Certificates stored.", counts.certificates)
         gauge(
             "merchantkeyd_active_key_pairs_with_ended_certificate",
-            "Active key pairs whose every certificate has ended.", counts.activeWithEndedCertificate)
+            "Active key pairs whose every certificate has ended.", counts.activeWithExpiredCertificate)
         gauge(
             "merchantkeyd_certificate_soonest_end_timestamp_seconds",
             "When the first certificate of an active key pair ends.",

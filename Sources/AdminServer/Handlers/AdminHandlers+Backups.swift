@@ -11,9 +11,9 @@ extension AdminHandlers {
         return try Answer(BackupDocument(manifest, file: body.file), status: .created)
     }
 
-    func tryOutBackup(_ call: AdminCall) async throws -> Answer {
+    func verifyBackup(_ call: AdminCall) async throws -> Answer {
         let body: BackupRequest = try call.read()
-        let drill = try await operations.tryOutBackup(body.file, for: call.request)
-        return try Answer(BackupDrillDocument(drill, file: body.file))
+        let verification = try await operations.verifyBackup(body.file, for: call.request)
+        return try Answer(BackupVerificationDocument(verification, file: body.file))
     }
 }

@@ -24,16 +24,16 @@ extension AdminHandlers {
 
     /// Key pairs whose publicKeyHash begins so, or every merchant's in one state.
     func keys(_ call: AdminCall) async throws -> Answer {
-        switch (call.query["beginning"], call.query["state"]) {
-        case (let beginning?, nil) where call.query["cursor"] == nil: try await keys(call, beginning: beginning)
+        switch (call.query["prefix"], call.query["state"]) {
+        case (let prefix?, nil) where call.query["cursor"] == nil: try await keys(call, prefix: prefix)
         case (nil, let state?): try await keys(call, in: KeyState(state, named: "state"))
         case (nil, nil):
             throw MerchantError(
                 .malformed,
-                "the query parameter 'beginning' is missing, expected part of a publicKeyHash, or a 'state'")
+                "the query parameter 'prefix' is missing, expected part of a publicKeyHash, or a 'state'")
         case (_?, _):
             throw MerchantError(
-                .malformed, "found 'beginning' with 'state' or 'cursor', expected 'beginning' or 'state'")
+                .malformed, "found 'prefix' with 'state' or 'cursor', expected 'prefix' or 'state'")
         }
     }
 
@@ -47,8 +47,8 @@ extension AdminHandlers {
             Page(found, limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL })
     }
 
-    private func keys(_ call: AdminCall, beginning: String) async throws -> Answer {
-        let found = try await operations.keyPairs(beginning: beginning, limit: try call.limit())
+    private func keys(_ call: AdminCall, prefix: String) async throws -> Answer {
+        let found = try await operations.keyPairs(prefix: prefix, limit: try call.limit())
         return try Answer(Page(items: found.map(KeyDocument.init), nextCursor: nil))
     }
 

@@ -64,7 +64,7 @@ extension AdminHandlers {
         return try answer(outcome)
     }
 
-    private func answer(_ outcome: RollMoves) throws -> Answer {
+    private func answer(_ outcome: RollTransitions) throws -> Answer {
         let roll = outcome.roll.roll
         return try Answer(RollDocument(outcome)).about(
             merchant: roll.merchantIdentifier, key: roll.from, dryRun: outcome.dryRun)

@@ -19,7 +19,7 @@ extension AdminHandlers {
         let status = try await operations.status()
         // The end of the year 9999: every certificate there can be ends before.
         let soonest = try await operations.repository.read {
-            try $0.keyPairsEnding(before: Timestamp(millisecondsSince1970: 253_402_300_799_000), limit: 1)
+            try $0.keyPairsExpiring(before: Timestamp(millisecondsSince1970: 253_402_300_799_000), limit: 1)
         }
         let page = MetricsPage(
             counts: status.counts, soonestEnd: soonest.first?.notAfter, rolls: status.rolls, webhooks: status.webhooks,

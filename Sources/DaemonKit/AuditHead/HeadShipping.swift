@@ -1,7 +1,7 @@
 import Logging
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import ServiceLifecycle
 import Synchronization
 
@@ -12,9 +12,9 @@ struct HeadShipping: Service {
     private static let patience = Duration.seconds(30)
 
     let settings: Settings.AuditHeadSettings
-    let store: MerchantStore
+    let store: SQLiteStore
     let clock: any WallClock
-    let conditions: ConditionBoard
+    let conditions: ConditionLog
     let logger: Logger
 
     /// Where heads go, each for itself: one that cannot be written holds up no other.

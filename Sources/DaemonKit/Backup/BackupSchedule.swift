@@ -17,7 +17,7 @@ struct BackupSchedule: Service {
     let caller: Caller
     let clock: any WallClock
     let startedAt: Timestamp
-    let conditions: ConditionBoard
+    let conditions: ConditionLog
     let logger: Logger
 
     func run() async throws {
@@ -75,22 +75,22 @@ struct BackupSchedule: Service {
         let path = "\(settings.directory)/\(name)"
         let request = Request(caller: caller, requestId: "schedule")
         _ = try await operations.createBackup(at: path, for: request)
-        let drill: BackupDrill
-        do { drill = try await operations.tryOutBackup(path, for: request) } catch {
+        let verification: BackupVerificationResult
+        do { verification = try await operations.verifyBackup(path, for: request) } catch {
             // Only good ones are kept and counted: those that nobody could try out would fill the disk and take their place.
             unlink(path)
             throw error
         }
-        guard drill.findings.isEmpty else {
+        guard verification.findings.isEmpty else {
             let aside = "\(settings.directory)/\(Self.notGood)"
             let isKept = rename(path, aside) == 0
             if !isKept { unlink(path) }
             throw MerchantError(
                 .backupFailed,
-                "the backup is not good, and is \(isKept ? "kept as \(aside) until the next" : "removed"): \(drill.findings[0])"
+                "the backup is not good, and is \(isKept ? "kept as \(aside) until the next" : "removed"): \(verification.findings[0])"
             )
         }
-        logger.info("backup made and tried out", metadata: ["file": "\(path)", "seconds": "\(drill.seconds)"])
+        logger.info("backup made and tried out", metadata: ["file": "\(path)", "seconds": "\(verification.seconds)"])
         removeOldest(settings, than: name)
     }
 

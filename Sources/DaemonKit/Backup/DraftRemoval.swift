@@ -1,4 +1,4 @@
-import MerchantStore
+import SQLiteStore
 import ServiceLifecycle
 
 /// Removes what a backup left that was being written when the last daemon was killed. Its disk may hang, which is no reason not to
@@ -6,7 +6,7 @@ import ServiceLifecycle
 struct DraftRemoval: Service {
     /// Read before this daemon makes backups of its own.
     let draft: String?
-    let store: MerchantStore
+    let store: SQLiteStore
 
     func run() async throws {
         if let draft { await store.removeBackupDraft(draft) }

@@ -1,7 +1,7 @@
 import Glibc
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import Vocabulary
 
 /// Puts a backup in the place of a database, so that at every moment either the old one or the new one is there, or the
@@ -17,7 +17,7 @@ struct Restore {
     let clock: any WallClock
 
     /// What the restore undoes of what was done since the backup.
-    enum Undone {
+    enum RevertedChange {
         case known(DatabaseDifference)
         /// Why it is not known.
         case unknown(String)
@@ -41,8 +41,8 @@ struct Restore {
     }
 
     struct Report {
-        let drill: BackupDrill
-        let undone: Undone
+        let verification: BackupVerificationResult
+        let undone: RevertedChange
         /// Where the old database is now; nil where there was none.
         let aside: String?
     }
@@ -75,12 +75,12 @@ struct Restore {
         removeDraft()
         try requireRoom(backup.manifest.databaseBytes)
         try backup.copyDatabase(to: draft)
-        let drill: BackupDrill
-        let undone: Undone
+        let verification: BackupVerificationResult
+        let undone: RevertedChange
         do {
-            let trial = BackupTrial(masterKeys: masterKeys, clock: clock)
-            var found = Undone.unknown("the backup is not good")
-            drill = try await trial.run(on: draft, backup.manifest, accepts: acceptsFindings) { copy in
+            let trial = BackupVerification(masterKeys: masterKeys, clock: clock)
+            var found = RevertedChange.unknown("the backup is not good")
+            verification = try await trial.run(on: draft, backup.manifest, accepts: acceptsFindings) { copy in
                 let undone = compare(with: begun)
                 found = undone
                 let note = "\(file), made at \(backup.manifest.createdAt), restored at \(clock.now)"
@@ -95,10 +95,10 @@ struct Restore {
                 // Everything into the one file that takes the database's name.
                 try await copy.eraseRemovedBytes()
             }
-            guard acceptsFindings || drill.findings.isEmpty else {
+            guard acceptsFindings || verification.findings.isEmpty else {
                 throw MerchantError(
                     .backupFailed,
-                    "\(file) is not good, and nothing was changed: \(drill.findings.prefix(3).joined(separator: "; ")); take an older one, or --accept-findings where there is none"
+                    "\(file) is not good, and nothing was changed: \(verification.findings.prefix(3).joined(separator: "; ")); take an older one, or --accept-findings where there is none"
                 )
             }
             undone = found
@@ -111,7 +111,7 @@ struct Restore {
         // The marks before were the old one's.
         try lock.set { $0 = .init(isClosed: true) }
         try marker.remove()
-        return Report(drill: drill, undone: undone, aside: isMoved ? aside : nil)
+        return Report(verification: verification, undone: undone, aside: isMoved ? aside : nil)
     }
 
     /// - Returns: whether an old database is aside.
@@ -159,7 +159,7 @@ struct Restore {
     /// Compares the database that is replaced with the one that replaces it.
     ///
     /// - Parameter begun: where a restore that was cut short was moving the old one.
-    private func compare(with begun: String?) -> Undone {
+    private func compare(with begun: String?) -> RevertedChange {
         guard let old = old(begun) else { return .unknown("there was no database here") }
         // Its log is still on its way: without it the old database is older than it was.
         guard old == settings.databasePath || access(settings.databasePath + "-wal", F_OK) != 0 else {

@@ -3,7 +3,7 @@ import MerchantCore
 
 /// A directory of our own for a copy of a database: beside a file where that can be, else in /var/tmp.
 struct ScratchDirectory {
-    static let prefix = ".merchantkeyd-drill-"
+    static let prefix = ".merchantkeyd-verification-"
 
     let path: String
 
@@ -41,7 +41,7 @@ struct ScratchDirectory {
 
     func remove() { Self.remove(path) }
 
-    /// What a daemon that was killed in a drill left in a directory.
+    /// What a daemon that was killed in a verification left in a directory.
     static func removeLeftovers(in directory: String) {
         for name in DirectoryListing.names(in: directory) where name.hasPrefix(prefix) {
             remove("\(directory)/\(name)")

@@ -1,7 +1,7 @@
 import AdminServer
 import ArgumentParser
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 import Vocabulary
 import WireAPI
 
@@ -19,10 +19,10 @@ struct BackupVerifyCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try place.settings()
         let masterKeys = MasterKeys(files: masterKeyFile) ?? MasterKeys(settings.masterKey)
-        let drill = try await BackupTrial(masterKeys: masterKeys, clock: SystemClock())
+        let verification = try await BackupVerification(masterKeys: masterKeys, clock: SystemClock())
             .run(onCopyOf: file)
-        try report.show(BackupDrillDocument(drill, file: file), drill.lines)
-        guard drill.findings.isEmpty else { throw NotGood() }
+        try report.show(BackupVerificationDocument(verification, file: file), verification.lines)
+        guard verification.findings.isEmpty else { throw NotGood() }
     }
 }
 
@@ -39,10 +39,10 @@ struct BackupRestoreCommand: AsyncParsableCommand {
     @OptionGroup var report: ReportOptions
 
     private struct Outcome: Encodable {
-        let drill: BackupDrillDocument
+        let verification: BackupVerificationDocument
         let stateDirectory: String
         let aside: String?
-        let undone: UndoneDocument
+        let undone: RevertedChangesDocument
     }
 
     func run() async throws {
@@ -52,25 +52,26 @@ struct BackupRestoreCommand: AsyncParsableCommand {
             settings: settings, file: file, replaces: replace, acceptsFindings: acceptFindings,
             masterKeys: masterKeys, clock: SystemClock())
         let done = try await restore.run()
-        var lines = done.drill.lines
+        var lines = done.verification.lines
         lines.append(("restored to", settings.databasePath))
         if let aside = done.aside { lines.append(("old database", "moved aside to \(aside)")) }
-        lines += done.undone.lines(since: done.drill.manifest.createdAt)
+        lines += done.undone.lines(since: done.verification.manifest.createdAt)
         lines.append(("next", "start merchantkeyd; it records the restore"))
         try report.show(
             Outcome(
-                drill: BackupDrillDocument(done.drill, file: file), stateDirectory: settings.stateDirectory,
-                aside: done.aside, undone: UndoneDocument(done.undone)), lines)
+                verification: BackupVerificationDocument(done.verification, file: file),
+                stateDirectory: settings.stateDirectory,
+                aside: done.aside, undone: RevertedChangesDocument(done.undone)), lines)
     }
 }
 
-extension BackupDrill {
+extension BackupVerificationResult {
     fileprivate var lines: [(name: String, value: String)] {
         [
             ("backup", findings.isEmpty ? "good" : "NOT GOOD"),
             ("made (UTC)", manifest.createdAt.rfc3339),
             ("merchants", "\(manifest.merchants)"),
-            ("key pairs proven", "\(keyPairsProven)"),
+            ("key pairs proven", "\(keyPairsVerified)"),
             ("certificates checked", "\(certificatesChecked)"),
             ("audit records checked", "\(auditRecordsChecked)"),
             ("audit head", manifest.auditHead?.description ?? "-"),

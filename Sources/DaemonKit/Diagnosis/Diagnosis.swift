@@ -2,7 +2,7 @@ import Glibc
 import KeyCustody
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import Vocabulary
 
 /// Looks at everything the daemon stands on, whether it runs or not, and changes nothing.
@@ -136,7 +136,7 @@ struct Diagnosis {
 
     private mutating func judgeLog() {
         let marks = InstanceLock.marks(settings.lockPath)
-        if let strange = DatabaseHistory.strangeLog(settings, marks) {
+        if let strange = DatabaseHistory.unexpectedLog(settings, marks) {
             return note("write-ahead log", .failure, strange)
         }
         let losses = DatabaseHistory.losses(settings, marks)

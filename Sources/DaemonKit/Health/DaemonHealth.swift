@@ -1,13 +1,13 @@
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 
 /// Whether the key store does all it is for, and what else the daemon found out about itself: for health and status.
 struct DaemonHealth: Sendable {
     private static let reading = "keys are still resolved and tokens decrypted, as far as the database can be read"
 
-    let store: MerchantStore
-    let conditions: ConditionBoard
+    let store: SQLiteStore
+    let conditions: ConditionLog
 
     var findings: [StatusFinding] { (storeFinding.map { [$0] } ?? []) + conditions.all }
 

@@ -1,7 +1,7 @@
 import Glibc
 import KeyCustody
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 
 /// Whether the next start will find the master keys that the database needs, where they come from files.
 ///
@@ -14,10 +14,10 @@ struct MasterKeyPresence {
     }
 
     let settings: MasterKeySettings
-    let store: MerchantStore
+    let store: SQLiteStore
     private var verified: [Trace?]?
 
-    init(settings: MasterKeySettings, store: MerchantStore) {
+    init(settings: MasterKeySettings, store: SQLiteStore) {
         self.settings = settings
         self.store = store
     }

@@ -2,7 +2,7 @@ import KeyCustody
 import Logging
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import ServiceLifecycle
 import Synchronization
 import Vocabulary
@@ -27,26 +27,26 @@ import Vocabulary
 /// before e is stored, A goes only after d is zeros, and d becomes zeros only in a transaction that sees nothing sealed under it.
 /// With `--data-key-only`, and where the operator supplied the fresh key (a credential, a command, `master-key.previous`), the
 /// files stay as they are and the lines are the same: whether the daemon made B is stored with e.
-final class MasterKeyRotation: MasterKeyKeeper, Service {
+final class MasterKeyRotation: MasterKeyRotating, Service {
     /// How many private keys are sealed anew in one transaction: others' changes wait a few milliseconds for it.
     private static let batch = 256
     private static let pauseAfterFailure = Duration.seconds(5)
     private static let pauseWithUnreadable = Duration.seconds(600)
 
     private let settings: MasterKeySettings
-    private let store: MerchantStore
+    private let store: SQLiteStore
     private let keyring: Keyring
     private let caller: Caller
     private let clock: any WallClock
-    private let conditions: ConditionBoard
+    private let conditions: ConditionLog
     private let logger: Logger
     private let obstacle = Mutex<String?>(nil)
     private let isStarting = Atomic(false)
-    private let (bell, ringer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let (notifier, ringer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
-        _ settings: MasterKeySettings, store: MerchantStore, keyring: Keyring, caller: Caller, clock: any WallClock,
-        conditions: ConditionBoard, logger: Logger
+        _ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, caller: Caller, clock: any WallClock,
+        conditions: ConditionLog, logger: Logger
     ) {
         self.settings = settings
         self.store = store
@@ -65,7 +65,7 @@ final class MasterKeyRotation: MasterKeyKeeper, Service {
                     "a rotation goes on that was cut short",
                     metadata: ["state": "\(last.state.rawValue)", "done": "\(last.done)", "total": "\(last.total)"])
             }
-            var rings = bell.makeAsyncIterator()
+            var rings = notifier.makeAsyncIterator()
             while !Task.isCancelled {
                 if let pause = await carryOn() {
                     try await Task.sleep(for: pause)

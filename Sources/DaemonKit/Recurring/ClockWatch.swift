@@ -10,7 +10,7 @@ struct ClockWatch: Service {
     private static let storedEvery = 30
 
     let operations: MerchantOperations
-    let conditions: ConditionBoard
+    let conditions: ConditionLog
     let logger: Logger
 
     func run() async throws {

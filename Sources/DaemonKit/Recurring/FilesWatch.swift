@@ -10,7 +10,7 @@ struct FilesWatch: Service {
     let lock: InstanceLock
     let lockPath: String
     let masterKey: MasterKeyPresence
-    let conditions: ConditionBoard
+    let conditions: ConditionLog
     let logger: Logger
 
     func run() async throws {

@@ -1,7 +1,7 @@
 import Logging
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import ServiceLifecycle
 
 /// Looks after the database while the daemon runs: tries again what a full disk refused, and looks for damage.
@@ -10,13 +10,13 @@ struct StoreWatch: Service {
     /// How many intervals lie between two looks through the whole file.
     private static let examinationEvery = 24 * 60 * 60 / 2
 
-    let store: MerchantStore
+    let store: SQLiteStore
     let operations: MerchantOperations
     let lock: InstanceLock
     let reserve: DiskReserve
     /// Those that the daemon serves on.
     let sockets: [String]
-    let conditions: ConditionBoard
+    let conditions: ConditionLog
     let logger: Logger
     /// What could not be written at the start; false while it cannot be.
     let makeUpForTheStart: @Sendable () async -> Bool
@@ -46,9 +46,9 @@ struct StoreWatch: Service {
 
     /// Whether the database's file is in its place. Else the next start, also after a kill, is to know whose the log is.
     private func look() {
-        guard let displaced = store.look(), lock.displaced != displaced else { return }
-        lock.markDisplaced(displaced)
-        logger.critical("the database's file was moved or replaced", metadata: ["inode": "\(displaced)"])
+        guard let replaced = store.look(), lock.replaced != replaced else { return }
+        lock.markReplaced(replaced)
+        logger.critical("the database's file was moved or replaced", metadata: ["inode": "\(replaced)"])
     }
 
     /// Without it the next start could take what a lost log held for acknowledged and there.

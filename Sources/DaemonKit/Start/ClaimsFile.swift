@@ -1,7 +1,7 @@
 import Glibc
 import Logging
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 
 /// The claims' own file. Whatever is wrong with it stops claims and nothing else: keys are resolved, as payments need,
 /// while `status` and health tell of it.

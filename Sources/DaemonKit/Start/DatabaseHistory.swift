@@ -2,7 +2,7 @@ import Glibc
 import Logging
 import MerchantCore
 import MerchantOperations
-import MerchantStore
+import SQLiteStore
 import Vocabulary
 
 /// Whether the database is the one that was here last, as new as it was then.
@@ -24,7 +24,7 @@ enum DatabaseHistory {
         let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
         let (database, logFile) = (content(path), file(log))
         let traces = [
-            marks.isOpen || marks.displaced != nil ? "its mark in the lock" : nil,
+            marks.isOpen || marks.replaced != nil ? "its mark in the lock" : nil,
             (logFile?.size ?? 0) > 0 ? "its write-ahead log" : nil,
             file(settings.claimsPath) != nil ? "the file of claims" : nil,
         ].compactMap { $0 }
@@ -34,11 +34,11 @@ enum DatabaseHistory {
                     found:
                         "the database \(path) is gone or empty, which a daemon had in use here: found \(traces.joined(separator: " and "))",
                     remedy: "put the file back, with its '-wal', or restore a backup"))
-        } else if let displaced = marks.displaced, let database, database.inode != displaced {
+        } else if let replaced = marks.replaced, let database, database.inode != replaced {
             losses.append(
                 Loss(
                     found:
-                        "the database \(path) was moved or replaced while the last daemon had it in use: found inode \(database.inode), expected \(displaced)",
+                        "the database \(path) was moved or replaced while the last daemon had it in use: found inode \(database.inode), expected \(replaced)",
                     remedy: "put back the file that was there, with its '-wal', or restore a backup"))
         } else if database != nil, marks.isOpen, (logFile?.size ?? 0) == 0,
             let lost = logFile == nil ? lostWithLog(path, marks) : lostWithContent(path, marks)
@@ -80,7 +80,7 @@ enum DatabaseHistory {
     /// one the log, with what was acknowledged last, is thrown away. Nobody may accept that.
     ///
     /// - Returns: what is wrong, in words that say what to do; nil for nothing.
-    static func strangeLog(_ settings: Settings, _ marks: LockMarks) -> String? {
+    static func unexpectedLog(_ settings: Settings, _ marks: LockMarks) -> String? {
         let (path, log) = (settings.databasePath, settings.databasePath + "-wal")
         guard let found = file(log), found.size > 0 else { return nil }
         let database = content(path)
@@ -92,9 +92,9 @@ enum DatabaseHistory {
         let there = database.map { "inode \($0.inode)" } ?? (file(path) == nil ? "no file" : "an empty file")
         let remedy =
             "put that file back beside it, or restore a backup; only where it is lost, move the log away and start with --accept-older-database"
-        if database == nil || marks.displaced.map({ $0 != database?.inode }) == true {
+        if database == nil || marks.replaced.map({ $0 != database?.inode }) == true {
             return
-                "the write-ahead log \(log) belongs to another database than \(path): found \(there), expected \(marks.displaced.map { "inode \($0) ('ls -i' shows it; where both files were copied back together, remove \(settings.lockPath))" } ?? "the file that it was written for"). It holds what was acknowledged last: \(remedy)"
+                "the write-ahead log \(log) belongs to another database than \(path): found \(there), expected \(marks.replaced.map { "inode \($0) ('ls -i' shows it; where both files were copied back together, remove \(settings.lockPath))" } ?? "the file that it was written for"). It holds what was acknowledged last: \(remedy)"
         }
         guard marks.isOpen, let missing = missingBeneathLog(path, marks) else { return nil }
         return

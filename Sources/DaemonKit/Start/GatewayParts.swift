@@ -3,7 +3,7 @@ import FoundationEssentials
 import KeyCustody
 import Logging
 import MerchantCore
-import MerchantStore
+import SQLiteStore
 import Vocabulary
 
 /// The parts that reach the network outward, put together from the settings.
@@ -13,7 +13,7 @@ struct GatewayParts {
 
     /// Refuses files that cannot be read; an identity that has ended is told by each call and stops nobody else's work.
     init(
-        _ settings: Settings, store: MerchantStore, custody: KeyCustody, clock: any WallClock, logger: Logger
+        _ settings: Settings, store: SQLiteStore, custody: KeyCustody, clock: any WallClock, logger: Logger
     ) throws {
         let named = settings.gateway
         let identities = try Self.identities(named, store: store, custody: custody, clock: clock, logger: logger)
@@ -41,7 +41,7 @@ struct GatewayParts {
     }
 
     private static func identities(
-        _ settings: GatewaySettings, store: MerchantStore, custody: KeyCustody, clock: any WallClock, logger: Logger
+        _ settings: GatewaySettings, store: SQLiteStore, custody: KeyCustody, clock: any WallClock, logger: Logger
     ) throws -> any IdentitySource {
         guard let files = settings.identityFiles else {
             return CustodyIdentities(custody: custody) { [merchant = settings.identityMerchant] in

@@ -100,7 +100,7 @@ final class InstanceLock: Sendable {
     }
 
     var unrecordedLosses: [String] { state.withLock { $0.marks.unrecordedLosses } }
-    var displaced: UInt64? { state.withLock { $0.marks.displaced } }
+    var replaced: UInt64? { state.withLock { $0.marks.replaced } }
     /// Whether a mark could not be written.
     var isBehind: Bool { state.withLock { $0.isBehind } }
 
@@ -129,7 +129,7 @@ extension InstanceLock {
     /// The database's file is no longer in its place; what is in the log must meet no other.
     ///
     /// Where it cannot be kept, nothing else is to be done about it: the store takes no more changes.
-    func markDisplaced(_ inode: UInt64) { try? set { $0.displaced = inode } }
+    func markReplaced(_ inode: UInt64) { try? set { $0.replaced = inode } }
 
     /// To be called when the last change was made, before the database is closed: that may take its write-ahead log away.
     ///
@@ -141,7 +141,7 @@ extension InstanceLock {
         try set {
             $0.isOpen = leavingLog
             $0.isClosed = !leavingLog
-            $0.displaced = nil
+            $0.replaced = nil
         }
     }
 
@@ -152,14 +152,14 @@ extension InstanceLock {
     func markOpen() throws {
         try set {
             $0.isOpen = true
-            $0.displaced = nil
+            $0.replaced = nil
         }
     }
 }
 
 extension LockMarks {
     fileprivate mutating func forget() {
-        displaced = nil
+        replaced = nil
         head = nil
         log = nil
     }

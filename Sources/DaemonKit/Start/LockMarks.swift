@@ -3,7 +3,7 @@ import Vocabulary
 
 /// What the lock file tells the next daemon of how this one ended, a line each.
 ///
-/// `open` says that the database is in use, `closed` that it was closed and left no log, `displaced` which file the database was
+/// `open` says that the database is in use, `closed` that it was closed and left no log, `replaced` which file the database was
 /// before another took its place, `head` where the audit ended, `log` which write-ahead log that lies in, and each `lost` is a loss
 /// that is not in the audit yet. Before `open` and after `closed`, while the database is being opened, nothing is said: a log may
 /// be there or not. What stands after `end` was left by a longer write.
@@ -13,7 +13,7 @@ struct LockMarks: Equatable {
     /// Whether the database was closed and no log was left: one that lies there now was put there.
     var isClosed = false
     /// The inode of the database's file, where it was taken from its place while in use: the log belongs to it.
-    var displaced: UInt64?
+    var replaced: UInt64?
     /// The last end of the audit that anybody was answered upon.
     var head: Head?
     /// The write-ahead log that ``head`` lies in.
@@ -95,7 +95,7 @@ struct LockMarks: Equatable {
 extension LockMarks {
     private static let open = "open"
     private static let closed = "closed"
-    private static let displaced = "displaced "
+    private static let replaced = "replaced "
     private static let head = "head "
     private static let log = "log "
     private static let lost = "lost "
@@ -103,7 +103,7 @@ extension LockMarks {
 
     var lines: [String] {
         (isOpen ? [Self.open] : []) + (isClosed ? [Self.closed] : [])
-            + (displaced.map { ["\(Self.displaced)\($0)"] } ?? []) + (head.map { [Self.head + $0.text] } ?? [])
+            + (replaced.map { ["\(Self.replaced)\($0)"] } ?? []) + (head.map { [Self.head + $0.text] } ?? [])
             + (log.map { [Self.log + $0.text] } ?? [])
             + unrecordedLosses.map { Self.lost + $0.replacing("\n", with: " ") } + [Self.end]
     }
@@ -118,8 +118,8 @@ extension LockMarks {
                 isOpen = true
             } else if line == Self.closed {
                 isClosed = true
-            } else if let text = after(Self.displaced) {
-                displaced = UInt64(text)
+            } else if let text = after(Self.replaced) {
+                replaced = UInt64(text)
             } else if let text = after(Self.head) {
                 head = Head(text: text)
             } else if let text = after(Self.log) {

@@ -16,15 +16,15 @@ final class StartRecord: Sendable {
     private let settings: Settings
     private let lock: InstanceLock
     private let caller: Caller
-    private let conditions: ConditionBoard
+    private let conditions: ConditionLog
     private let logger: Logger
-    private let history = Mutex<[(deed: AuditEntry.Deed, reason: String)]>([])
+    private let history = Mutex<[(action: AuditAction, reason: String)]>([])
     private let isRecorded = Atomic(false)
     private let isMade = Atomic(false)
 
     init(
         operations: MerchantOperations, settings: Settings, lock: InstanceLock, caller: Caller,
-        conditions: ConditionBoard, logger: Logger
+        conditions: ConditionLog, logger: Logger
     ) {
         self.operations = operations
         self.settings = settings

@@ -42,7 +42,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     let environment: Environment
     private let peer: Peer
-    private let turns: FairTurns
+    private let turns: FairScheduler
     private(set) var context: ChannelHandlerContext?
     private var arriving: Arriving?
     /// What waits for the connection's next turn.
@@ -63,7 +63,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var readBroughtPart = false
     var clock = Clock()
 
-    init(_ environment: Environment, peer: Peer, turns: FairTurns) {
+    init(_ environment: Environment, peer: Peer, turns: FairScheduler) {
         self.environment = environment
         self.peer = peer
         self.turns = turns

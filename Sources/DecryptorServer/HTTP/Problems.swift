@@ -11,7 +11,7 @@ import WireAPI
 /// Turns what was thrown into the answer, and tells the log what the caller is not told.
 struct Problems: Sendable {
     let log: LimitedLog
-    let damage: DamageLog
+    let damage: IntegrityFindings
 
     func response(to error: any Error, requestId: String = RequestId.make()) -> Response {
         let problem = problem(for: error, requestId: requestId)

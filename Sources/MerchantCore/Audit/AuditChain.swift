@@ -53,7 +53,7 @@ package enum AuditLink: Hashable, Sendable {
 }
 
 /// Some places of the chain, oldest first, and what the store says of its end at the same moment.
-package struct AuditStretch: Hashable, Sendable {
+package struct AuditSegment: Hashable, Sendable {
     package let links: [AuditLink]
     /// The highest sequence that was ever given, by the store's own counter.
     package let given: Int

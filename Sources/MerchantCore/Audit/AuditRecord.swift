@@ -1,47 +1,48 @@
 import Crypto
 package import Vocabulary
 
-/// One deed to be recorded: who, what, to whom, from which state to which, why.
-package struct AuditEntry: Hashable, Sendable {
-    package enum Deed: String, Sendable, CaseIterable {
-        case daemonStarted
-        case permitsChanged
-        case merchantAdded
-        case merchantChanged
-        case merchantRemoved
-        case keyGenerated
-        case keyImported
-        case certificateStored
-        case keyPromoted
-        case keySuperseded
-        case keyRevoked
-        case keyRestored
-        case keyDestructionScheduled
-        case keyDestroyed
-        case rollStarted
-        case rollFinished
-        case rollAbandoned
-        case privateKeyExported
-        case tokenDecryptedUnverified
-        case tokenJudgedAtOtherTime
-        case tokenDecryptedForAnyMerchant
-        /// Requests of decryptors without the permit for them, counted.
-        case requestsRefused
-        case backupCreated
-        case backupVerified
-        case databaseRestored
-        case olderDatabaseAccepted
-        case registrationCallOpened
-        case registrationChanged
-        case registrationCallFailed
-        case registrationDriftFound
-        case domainFileChanged
-        case eventsRedelivered
-        case masterKeyRotationStarted
-        case masterKeyRotationFinished
-    }
+/// What an audit record says was done.
+package enum AuditAction: String, Sendable, CaseIterable {
+    case daemonStarted
+    case permitsChanged
+    case merchantAdded
+    case merchantChanged
+    case merchantRemoved
+    case keyGenerated
+    case keyImported
+    case certificateStored
+    case keyPromoted
+    case keySuperseded
+    case keyRevoked
+    case keyRestored
+    case keyDestructionScheduled
+    case keyDestroyed
+    case rollStarted
+    case rollFinished
+    case rollAbandoned
+    case privateKeyExported
+    case tokenDecryptedUnverified
+    case tokenVerifiedAtOtherTime
+    case tokenDecryptedForAnyMerchant
+    /// Requests of decryptors without the permit for them, counted.
+    case requestsRefused
+    case backupCreated
+    case backupVerified
+    case databaseRestored
+    case olderDatabaseAccepted
+    case registrationCallOpened
+    case registrationChanged
+    case registrationCallFailed
+    case registrationDriftFound
+    case domainFileChanged
+    case eventsRedelivered
+    case masterKeyRotationStarted
+    case masterKeyRotationFinished
+}
 
-    package let deed: Deed
+/// One action to be recorded: who, what, to whom, from which state to which, why.
+package struct AuditEntry: Hashable, Sendable {
+    package let action: AuditAction
     package let caller: Caller
     package let at: Timestamp
     package let merchantIdentifier: MerchantIdentifier?
@@ -52,11 +53,11 @@ package struct AuditEntry: Hashable, Sendable {
     package let requestId: String?
 
     package init(
-        _ deed: Deed, by caller: Caller, at: Timestamp, merchant: MerchantIdentifier? = nil,
+        _ action: AuditAction, by caller: Caller, at: Timestamp, merchant: MerchantIdentifier? = nil,
         key: PublicKeyHash? = nil, before: String? = nil, after: String? = nil, reason: String? = nil,
         requestId: String? = nil
     ) {
-        self.deed = deed
+        self.action = action
         self.caller = caller
         self.at = at
         merchantIdentifier = merchant
@@ -112,7 +113,7 @@ package struct AuditRecord: Hashable, Sendable {
         hasher.update(data: Array("merchantkeyd audit 1".utf8))
         hasher.update(data: previousHash)
         add(String(sequence))
-        add(entry.deed.rawValue)
+        add(entry.action.rawValue)
         add(String(entry.caller.uid))
         add(String(entry.caller.gid))
         add(String(entry.caller.pid))

@@ -7,8 +7,8 @@ package struct Event: Hashable, Sendable {
         case keyPromoted
         /// The first proven use of a key pair that Apple was to switch to.
         case switchObserved
-        case certificateEndingSoon
-        case certificateEnded
+        case certificateExpiringSoon
+        case certificateExpired
         case belowTarget
         /// A decryptor asked for a key pair that was revoked.
         case revokedKeyRequested

@@ -34,7 +34,7 @@ package protocol KeyCustodian: Sendable {
     ///   unwrap is `decryptionFailed` with one and the same detail.
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes
 
-    /// Takes a private key out, as PKCS#8 PEM. The caller has checked the permit and recorded the deed.
+    /// Takes a private key out, as PKCS#8 PEM. The caller has checked the permit and recorded the action.
     func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes
 }
 

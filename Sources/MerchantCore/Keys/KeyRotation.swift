@@ -125,7 +125,7 @@ package struct KeyRotationPlan: Sendable {
 }
 
 /// Rotates master key and data key.
-package protocol MasterKeyKeeper: Sendable {
+package protocol MasterKeyRotating: Sendable {
     func status() async throws -> MasterKeyStatus
     /// Begins a rotation and returns; where one is under way, that one goes on.
     ///

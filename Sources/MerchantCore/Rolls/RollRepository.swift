@@ -26,7 +26,7 @@ package protocol RollReading {
     /// Those that are there, as they lie in storage: whoever changes many in this order touches few places of it.
     func inStoredOrder(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash]
     /// Active key pairs with a certificate that the schedule has to look at now, most overdue first.
-    func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [EndingKeyPair]
+    func keyPairsToWatch(at moment: Timestamp, limit: Int) throws -> [ExpiringKeyPair]
     /// Whether that end was warned of at that threshold.
     func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool
 

@@ -17,8 +17,8 @@ extension KeyUse {
             use.map { ObservedUse(count: $0.count, first: change($0.first), last: change($0.last)) }
         }
         var other = self
-        other.askedFor = changed(askedFor)
-        other.proven = changed(proven)
+        other.requests = changed(requests)
+        other.decryptions = changed(decryptions)
         return other
     }
 }

@@ -22,9 +22,9 @@ package struct ObservedUse: Hashable, Sendable {
 /// What was seen of a key pair's use.
 package struct KeyUse: Hashable, Sendable {
     /// Requests that named its publicKeyHash. The hash is public: they prove nothing.
-    package var askedFor: ObservedUse?
+    package var requests: ObservedUse?
     /// Tokens that verified, decrypted and passed their GCM tag.
-    package var proven: ObservedUse?
+    package var decryptions: ObservedUse?
     /// When the key pair's current promotion was confirmed: the first successful decryption since then, or the one that
     /// caused the promotion. nil while there is none, and while the key pair is not `current`.
     package var promotionConfirmedAt: Timestamp?
@@ -32,20 +32,20 @@ package struct KeyUse: Hashable, Sendable {
     package var alarmedAt: Timestamp?
 
     package init(
-        askedFor: ObservedUse? = nil, proven: ObservedUse? = nil, promotionConfirmedAt: Timestamp? = nil,
+        requests: ObservedUse? = nil, decryptions: ObservedUse? = nil, promotionConfirmedAt: Timestamp? = nil,
         alarmedAt: Timestamp? = nil
     ) {
-        self.askedFor = askedFor
-        self.proven = proven
+        self.requests = requests
+        self.decryptions = decryptions
         self.promotionConfirmedAt = promotionConfirmedAt
         self.alarmedAt = alarmedAt
     }
 
-    package var lastRequest: Timestamp? { [askedFor?.last, proven?.last].compactMap { $0 }.max() }
+    package var lastRequest: Timestamp? { [requests?.last, decryptions?.last].compactMap { $0 }.max() }
 
     package mutating func add(_ other: KeyUse) {
-        askedFor = Self.sum(askedFor, other.askedFor)
-        proven = Self.sum(proven, other.proven)
+        requests = Self.sum(requests, other.requests)
+        decryptions = Self.sum(decryptions, other.decryptions)
     }
 
     /// Notes the first successful decryption since the key pair was promoted. An earlier one says nothing of the present:

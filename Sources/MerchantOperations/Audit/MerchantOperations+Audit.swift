@@ -41,7 +41,7 @@ extension MerchantOperations {
             try Task.checkCancellation()
             let next = examination.next
             let (stretch, lastHead) = try await repository.read { reading in
-                (try reading.auditStretch(from: next, limit: Self.recordsPerRead), try reading.auditHead())
+                (try reading.auditSegment(from: next, limit: Self.recordsPerRead), try reading.auditHead())
             }
             for link in stretch.links { examination.examine(link) }
             head = lastHead
@@ -60,14 +60,14 @@ extension MerchantOperations {
 
     /// What is wrong with the chain by a head that was kept elsewhere; nil where the head is in its place.
     package func difference(from kept: AuditHead) async throws -> AuditBreak? {
-        let stretch = try await repository.read { try $0.auditStretch(from: kept.sequence, limit: 1) }
+        let stretch = try await repository.read { try $0.auditSegment(from: kept.sequence, limit: 1) }
         return AuditBreak.against(kept, stretch.links.first { $0.sequence == kept.sequence })
     }
 
     /// Ready for `sequence`, knowing the hash of the record before.
     private func examination(from sequence: Int) async throws -> AuditExamination {
         guard sequence > 1 else { return AuditExamination() }
-        let before = try await repository.read { try $0.auditStretch(from: sequence - 1, limit: 1) }
+        let before = try await repository.read { try $0.auditSegment(from: sequence - 1, limit: 1) }
         guard case .record(let record) = before.links.first, record.sequence == sequence - 1 else {
             return AuditExamination(from: sequence, after: nil)
         }

@@ -26,29 +26,30 @@ extension MerchantOperations {
     }
 
     /// Tries a backup out; one that is good and was made on this chain counts as verified from then on.
-    package func tryOutBackup(_ path: String, for request: Request) async throws -> BackupDrill {
-        let drill = try await keeper(path).tryOut(path)
-        let manifest = drill.manifest
+    package func verifyBackup(_ path: String, for request: Request) async throws -> BackupVerificationResult {
+        let verification = try await keeper(path).verify(path)
+        let manifest = verification.manifest
         // A good backup of another database covers none of this one's keys.
         let isOurs: Bool =
             if let head = manifest.auditHead { try await difference(from: head) == nil } else { true }
-        if isOurs, let first = drill.findings.first {
+        if isOurs, let first = verification.findings.first {
             // The copy is as it was made, so the database was so by then.
             damage.note(
                 MerchantError(
                     .keyDamaged,
-                    "the trial of \(path) found \(drill.findings.count) damaged things in this database, the first: \(first)"
+                    "the trial of \(path) found \(verification.findings.count) damaged things in this database, the first: \(first)"
                 ))
         }
         let now = clock.now
         try await repository.write { transaction in
-            if isOurs, drill.findings.isEmpty { try transaction.record(manifest, at: path, verifiedAt: now) }
+            if isOurs, verification.findings.isEmpty { try transaction.record(manifest, at: path, verifiedAt: now) }
             try transaction.append(
                 request.entry(
                     .backupVerified, at: now,
-                    after: "sha256=\(Hex.encode(manifest.sha256)) findings=\(drill.findings.count)", reason: path))
+                    after: "sha256=\(Hex.encode(manifest.sha256)) findings=\(verification.findings.count)", reason: path
+                ))
         }
-        return drill
+        return verification
     }
 
     /// Raises an event, once for each backup that grew too old and once more when that is critical.
@@ -82,7 +83,7 @@ extension MerchantOperations {
     /// What was last told of a backup that is too old.
     private static let overdueFact = "backupOverdueTold"
 
-    private func keeper(_ path: String) throws -> any BackupKeeper {
+    private func keeper(_ path: String) throws -> any BackupVerifying {
         guard path.hasPrefix("/") else {
             throw MerchantError(.malformed, "'file' is no absolute path, expected one on the daemon's machine")
         }

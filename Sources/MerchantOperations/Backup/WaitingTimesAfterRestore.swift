@@ -28,7 +28,7 @@ extension MerchantOperations {
             guard let from = try roll.from.flatMap({ try transaction.keyPair($0) }) else { continue }
             var use = try transaction.keyUse(of: from.publicKeyHash) ?? KeyUse()
             // In place of the requests that are not known.
-            use.add(KeyUse(askedFor: ObservedUse(count: 1, first: now, last: now)))
+            use.add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)))
             try transaction.setKeyUse(use, of: from.publicKeyHash)
             try transaction.refreshIdleTime(of: from)
         }

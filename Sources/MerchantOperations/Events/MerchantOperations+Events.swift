@@ -18,10 +18,10 @@ extension MerchantOperations {
     package func events(_ query: EventQuery, waitingUpTo wait: Duration) async throws -> [StoredEvent] {
         let deadline = ContinuousClock.now + min(wait, Self.longestEventWait)
         while true {
-            let turn = bell.turn
+            let turn = notifier.turn
             let found = try await events(query)
             guard found.isEmpty, ContinuousClock.now < deadline else { return found }
-            await bell.rings(after: turn, until: deadline)
+            await notifier.rings(after: turn, until: deadline)
             guard !Task.isCancelled else { return [] }
         }
     }

@@ -127,14 +127,14 @@ extension MerchantOperations {
     /// Key pairs whose publicKeyHash begins so, in any of its spellings.
     ///
     /// - Parameter text: 4 to 64 characters.
-    package func keyPairs(beginning text: String, limit: Int) async throws -> [KeyView] {
+    package func keyPairs(prefix text: String, limit: Int) async throws -> [KeyView] {
         guard (4...64).contains(text.utf8.count) else {
             throw MerchantError(
                 .malformed, "'beginning' has \(text.utf8.count) characters, expected 4 to 64 of a publicKeyHash")
         }
         let now = clock.now
         return try await repository.read { reading in
-            try reading.keyPairs(beginning: text, limit: limit).map { try reading.view($0, at: now) }
+            try reading.keyPairs(prefix: text, limit: limit).map { try reading.view($0, at: now) }
         }
     }
 

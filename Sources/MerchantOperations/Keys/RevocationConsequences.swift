@@ -30,9 +30,10 @@ enum RevocationConsequences {
         if let exportedAt = keyPair.exportedAt {
             list.append("the private key was exported at \(exportedAt): copies outside of this daemon stay usable")
         }
-        if let proven = try reading.keyUse(of: keyPair.publicKeyHash)?.proven {
+        if let decryptions = try reading.keyUse(of: keyPair.publicKeyHash)?.decryptions {
             list.append(
-                "\(proven.count) tokens were decrypted with it since \(proven.first), the last at \(proven.last)")
+                "\(decryptions.count) tokens were decrypted with it since \(decryptions.first), the last at \(decryptions.last)"
+            )
         }
         if merchant.isPlatformIntegrator {
             list.append("every merchant registered to encrypt to \(merchant) is affected")

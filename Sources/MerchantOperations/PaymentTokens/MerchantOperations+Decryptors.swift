@@ -86,17 +86,17 @@ extension MerchantOperations {
     /// - Parameter history: why the database is older than it was, each with its reason.
     package func recordStart(
         as caller: Caller, version: String, policy: CallerPolicy,
-        history: [(deed: AuditEntry.Deed, reason: String)] = []
+        history: [(action: AuditAction, reason: String)] = []
     ) async throws {
         let now = clock.now
         let request = Request(caller: caller, requestId: "start")
         try await repository.write { transaction in
             try transaction.append(request.entry(.daemonStarted, at: now, after: version))
-            for (deed, reason) in history {
-                try transaction.append(request.entry(deed, at: now, reason: reason))
+            for (action, reason) in history {
+                try transaction.append(request.entry(action, at: now, reason: reason))
                 try transaction.setDaemonFact(Self.olderSinceFact, now.rfc3339)
                 // Of an earlier restore, if any.
-                if deed != .databaseRestored { try transaction.setDaemonFact(Self.undoneFact, "") }
+                if action != .databaseRestored { try transaction.setDaemonFact(Self.undoneFact, "") }
             }
             let permits = policy.summary
             let before = try transaction.daemonFact("permits")

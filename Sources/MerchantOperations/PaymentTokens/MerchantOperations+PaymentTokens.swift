@@ -148,18 +148,18 @@ extension MerchantOperations {
     private func recordAccountable(
         _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request
     ) async throws {
-        var deeds: [(AuditEntry.Deed, String)] = []
+        var actions: [(AuditAction, String)] = []
         let named = "transactionId \(token.transactionId.hex)"
         switch terms.verification {
         case .now: break
-        case .at(let moment): deeds.append((.tokenJudgedAtOtherTime, "\(named), judged at \(moment)"))
-        case .declined: deeds.append((.tokenDecryptedUnverified, named))
+        case .at(let moment): actions.append((.tokenVerifiedAtOtherTime, "\(named), judged at \(moment)"))
+        case .declined: actions.append((.tokenDecryptedUnverified, named))
         }
-        if case .any = terms.expectations.merchant { deeds.append((.tokenDecryptedForAnyMerchant, named)) }
-        guard !deeds.isEmpty else { return }
-        let entries = deeds.map { deed, reason in
+        if case .any = terms.expectations.merchant { actions.append((.tokenDecryptedForAnyMerchant, named)) }
+        guard !actions.isEmpty else { return }
+        let entries = actions.map { action, reason in
             request.entry(
-                deed, at: clock.now, merchant: key.merchantIdentifier, key: key.publicKeyHash, reason: reason)
+                action, at: clock.now, merchant: key.merchantIdentifier, key: key.publicKeyHash, reason: reason)
         }
         try await recorded("the token stays closed") { transaction in
             for entry in entries { try transaction.append(entry) }

@@ -10,7 +10,7 @@ extension MerchantError {
             case .rateLimited: .gatewayRateLimited
             case .failedAtApple, .unexpectedAnswer: .gatewayFailed
             case .unreachable, .circuitOpen: .gatewayUnavailable
-            case .answerLost: .gatewayAnswerLost
+            case .answerLost: .gatewayResponseNotReceived
             case .serverUntrusted: .gatewayUntrusted
             case .identityUnusable: .gatewayNotConfigured
             }

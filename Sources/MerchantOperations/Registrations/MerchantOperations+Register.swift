@@ -5,7 +5,7 @@ extension MerchantOperations {
     /// Registers a merchant with Apple, or adds domains to its registration. Repeating it is safe.
     ///
     /// - Throws: `malformed`, `tooManyDomains`, `merchantNotFound` before Apple is asked; then what Apple or the way there
-    ///   says (`gateway…`), with `gatewayAnswerLost` where nobody knows yet whether it is done.
+    ///   says (`gateway…`), with `gatewayResponseNotReceived` where nobody knows yet whether it is done.
     package func register(_ order: RegistrationOrder, for request: Request) async throws -> RegistrationView {
         let domainNames = try RegistrationRules.distinct(order.domainNames)
         if let name = order.partnerMerchantName {

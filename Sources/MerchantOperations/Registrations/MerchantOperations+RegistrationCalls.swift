@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-// One call to Apple, from intent to outcome. Everything here runs in the merchant's turn (RegistrationTurns).
+// One call to Apple, from intent to outcome. Everything here runs in the merchant's turn (PerMerchantQueue).
 
 extension MerchantOperations {
     /// For how long, from the moment it was put on record, a call that got no answer may still be on its way: as long as
@@ -12,7 +12,7 @@ extension MerchantOperations {
     ///
     /// - Parameter sending: the domains that Apple is told; those it has already are left out.
     /// - Returns: the registration once it is done.
-    /// - Throws: `gatewayAnswerLost` where nobody knows what Apple did: the call stays on record until that is known.
+    /// - Throws: `gatewayResponseNotReceived` where nobody knows what Apple did: the call stays on record until that is known.
     func perform(
         _ content: RegistrationCall.Content, sending: Set<DomainName>,
         of partner: PartnerInternalMerchantIdentifier, for request: Request
@@ -173,7 +173,7 @@ extension MerchantOperations {
             throw MerchantError(error)
         }
         if let known { try await learn(known, of: call.partnerInternalMerchantIdentifier, for: request) }
-        throw unsettled(call, .gatewayAnswerLost, after: error)
+        throw unsettled(call, .gatewayResponseNotReceived, after: error)
     }
 
     /// Records how a call ended, and what that means for what is wanted and what is known.

@@ -21,7 +21,7 @@ extension MerchantOperations {
         }
         if let oldestOpenCall, oldestOpenCall.adding(longestUnsettled) <= now {
             add(
-                .warning, .registrationUnsettled,
+                .warning, .registrationUnresolved,
                 "nobody knows what became of \(counts.registrationCallsOpen) calls to Apple, the oldest since \(oldestOpenCall)"
             )
         }

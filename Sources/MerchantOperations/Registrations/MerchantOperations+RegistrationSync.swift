@@ -4,7 +4,7 @@ package import Vocabulary
 
 extension MerchantOperations {
     /// How many merchants one stretch of a sync compares at once; less than may ask Apple, so that others get their turn.
-    static let syncWidth = RegistrationTurns.width - 4
+    static let syncWidth = PerMerchantQueue.width - 4
 
     /// Compares merchants with Apple's record, those after `cursor`, at most `limit`; with `repair` mends what differs.
     ///

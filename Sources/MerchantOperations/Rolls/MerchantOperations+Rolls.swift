@@ -8,9 +8,9 @@ package struct RollView: Sendable {
 }
 
 /// What ending a roll did, or as a dry run would do.
-package struct RollMoves: Sendable {
+package struct RollTransitions: Sendable {
     package let dryRun: Bool
-    package let moves: [KeyMoves.Move]
+    package let transitions: [KeyTransitions.Transition]
     package let warnings: [String]
     package let roll: RollView
 }
@@ -107,7 +107,7 @@ extension MerchantOperations {
     /// - Throws: `rollNotQuiet`, saying how far off it is; `rollStateConflict` before the promotion.
     package func finishRoll(
         _ number: Int, hurries: Bool, reason: String?, dryRun: Bool, for request: Request
-    ) async throws -> RollMoves {
+    ) async throws -> RollTransitions {
         if let reason { try Self.validate(reason: reason) }
         guard !hurries || reason != nil else {
             throw MerchantError(
@@ -121,8 +121,8 @@ extension MerchantOperations {
             let standing = try view(roll, in: transaction, at: earliest).standing
             switch standing.state {
             case .finished:
-                return RollMoves(
-                    dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
+                return RollTransitions(
+                    dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, standing: standing))
             case .quiet:
                 // Its stored uses are some seconds old; what is not stored yet is younger.
                 if !hurries, let last = roll.from.flatMap(uses.lastUse) {
@@ -145,8 +145,8 @@ extension MerchantOperations {
             var warnings = plan.warnings
             if standing.state != .quiet { warnings.append(Self.notQuiet(standing, at: time).detail) }
             if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
-            return RollMoves(
-                dryRun: dryRun, moves: plan.moves, warnings: warnings,
+            return RollTransitions(
+                dryRun: dryRun, transitions: plan.transitions, warnings: warnings,
                 roll: try view(try transaction.existingRoll(number), in: transaction, at: earliest))
         }
         // The roll is finished whatever becomes of this; the schedule makes up for it.
@@ -157,7 +157,7 @@ extension MerchantOperations {
     /// Gives a roll up. A new key pair without a certificate is revoked; one with a certificate stays as it is.
     package func abandonRoll(
         _ number: Int, reason: String?, dryRun: Bool, for request: Request
-    ) async throws -> RollMoves {
+    ) async throws -> RollTransitions {
         if let reason { try Self.validate(reason: reason) }
         let time = confirmedTime.reading()
         let now = time.wall
@@ -167,8 +167,8 @@ extension MerchantOperations {
             let to = try transaction.existingKeyPair(roll.to)
             switch standing.state {
             case .abandoned:
-                return RollMoves(
-                    dryRun: dryRun, moves: [], warnings: [], roll: RollView(roll: roll, standing: standing))
+                return RollTransitions(
+                    dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, standing: standing))
             case .started, .certificateStored: break
             case .promoted, .quiet, .finished:
                 throw MerchantError(
@@ -176,7 +176,7 @@ extension MerchantOperations {
                     "roll \(roll.rollId) is \(standing.state.rawValue), expected started or certificateStored: promote the old key first to undo a promotion"
                 )
             }
-            var plan = KeyMovePlan(to)
+            var plan = KeyTransitionPlan(to)
             if to.state == .pending {
                 plan = try Self.revocation(
                     of: to, reason: reason ?? "roll \(roll.rollId) abandoned", at: time, for: request, in: transaction)
@@ -185,8 +185,8 @@ extension MerchantOperations {
                 try transaction.end(roll, .abandoned, reason: reason ?? "by an admin", at: now, for: request)
                 try plan.perform(in: transaction, at: now, for: request)
             }
-            return RollMoves(
-                dryRun: dryRun, moves: plan.moves, warnings: plan.warnings,
+            return RollTransitions(
+                dryRun: dryRun, transitions: plan.transitions, warnings: plan.warnings,
                 roll: try view(try transaction.existingRoll(number), in: transaction, at: time.earliest))
         }
     }

@@ -67,7 +67,7 @@ extension MerchantOperations {
                 // Read again: it may have been promoted or revoked since.
                 guard let keyPair = try transaction.keyPair(ending.keyPair.publicKeyHash), keyPair.state.isActive
                 else { continue }
-                let now = EndingKeyPair(keyPair: keyPair, notAfter: ending.notAfter)
+                let now = ExpiringKeyPair(keyPair: keyPair, notAfter: ending.notAfter)
                 if try warn(of: now, in: transaction) { count += 1 }
                 try transaction.setNextWatch(
                     of: keyPair.publicKeyHash,
@@ -78,25 +78,25 @@ extension MerchantOperations {
         return due.count
     }
 
-    private func isToBeRenewed(_ ending: EndingKeyPair, at now: Timestamp) -> Bool {
+    private func isToBeRenewed(_ ending: ExpiringKeyPair, at now: Timestamp) -> Bool {
         ending.keyPair.state == .current && ending.keyPair.purpose == .paymentProcessing
             && rolls.renewal(of: ending.notAfter, merchant: ending.keyPair.merchantIdentifier) <= now
     }
 
-    private func nextWatch(of ending: EndingKeyPair, isRetried: Bool) -> Timestamp? {
+    private func nextWatch(of ending: ExpiringKeyPair, isRetried: Bool) -> Timestamp? {
         let now = clock.now
         let renewal = rolls.renewal(of: ending.notAfter, merchant: ending.keyPair.merchantIdentifier)
         let retry = isRetried ? now.adding(Self.retryAfter) : nil
-        return [retry, renewal > now ? renewal : nil, EndWarning.next(ends: ending.notAfter, after: now)]
+        return [retry, renewal > now ? renewal : nil, ExpiryWarning.next(ends: ending.notAfter, after: now)]
             .compactMap { $0 }.min()
     }
 
     /// - Returns: whether there was something to be told of.
-    private func warn(of ending: EndingKeyPair, in transaction: any MerchantTransaction) throws -> Bool {
+    private func warn(of ending: ExpiringKeyPair, in transaction: any MerchantTransaction) throws -> Bool {
         let (now, keyPair, ends) = (clock.now, ending.keyPair, ending.notAfter)
         // Apple no longer encrypts to a retiring key.
-        guard keyPair.state != .retiring, let days = EndWarning.due(ends: ends, at: now),
-            let severity = EndSeverity.severity(ends: ends, state: keyPair.state, at: now),
+        guard keyPair.state != .retiring, let days = ExpiryWarning.due(ends: ends, at: now),
+            let severity = ExpirySeverity.severity(ends: ends, state: keyPair.state, at: now),
             try !transaction.wasWarned(of: ends, days: days, key: keyPair.publicKeyHash)
         else { return false }
         try transaction.noteWarning(of: ends, days: days, key: keyPair.publicKeyHash, at: now)
@@ -109,7 +109,7 @@ extension MerchantOperations {
         let noun = keyPair.purpose == .identity ? "the identity certificate" : "the certificate"
         try transaction.append(
             Event(
-                days == 0 ? .certificateEnded : .certificateEndingSoon, severity, at: now,
+                days == 0 ? .certificateExpired : .certificateExpiringSoon, severity, at: now,
                 merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash, rollId: roll?.rollId,
                 detail:
                     "\(noun) of the \(keyPair.state.rawValue) key \(days == 0 ? "ended" : "ends") at \(ends)\(missing.map { "; to do: \($0)" } ?? "")"

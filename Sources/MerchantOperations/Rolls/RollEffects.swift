@@ -4,7 +4,7 @@ import Vocabulary
 /// What moves of key pairs mean for the merchant's open roll: whether it ends, and whether another begins.
 struct RollEffects {
     private(set) var ending: (roll: Roll, outcome: Roll.Outcome, reason: String)?
-    private(set) var beginning: (from: KeyPair, to: PublicKeyHash)?
+    private(set) var opening: (from: KeyPair, to: PublicKeyHash)?
 
     /// Reads the store as it is before the changes.
     init(of changes: [KeyChange], in reading: any MerchantReading) throws {
@@ -18,11 +18,11 @@ struct RollEffects {
         guard open == nil || ending?.outcome == .abandoned else { return }
         if let promoted, let superseded {
             // A promote by hand is a roll too: its old key is watched until it is quiet like any other.
-            beginning = (superseded, promoted.publicKeyHash)
+            opening = (superseded, promoted.publicKeyHash)
         } else if open == nil, let restored = moved.first(where: { $0.after.state == .retiring })?.after,
             let current = try reading.currentKeyPair(likewise: restored)
         {
-            beginning = (restored, current.publicKeyHash)
+            opening = (restored, current.publicKeyHash)
         }
     }
 
@@ -70,8 +70,8 @@ struct RollEffects {
     }
 
     func begin(in transaction: any MerchantTransaction, at now: Timestamp, for request: Request) throws {
-        guard let beginning else { return }
-        _ = try transaction.beginRoll(from: beginning.from, to: beginning.to, at: now, for: request)
+        guard let opening else { return }
+        _ = try transaction.beginRoll(from: opening.from, to: opening.to, at: now, for: request)
     }
 }
 

@@ -37,12 +37,12 @@ package final class KeyUses: Sendable {
 
     /// Somebody asked for the key by its public hash.
     package func recordAsked(_ hash: PublicKeyHash, at now: Timestamp) {
-        add(KeyUse(askedFor: ObservedUse(count: 1, first: now, last: now)), for: hash)
+        add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
     /// A token verified, decrypted and passed its GCM tag.
     package func recordProven(_ hash: PublicKeyHash, at now: Timestamp) {
-        add(KeyUse(proven: ObservedUse(count: 1, first: now, last: now)), for: hash)
+        add(KeyUse(decryptions: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
     /// Puts back what could not be stored.
@@ -72,7 +72,7 @@ package final class KeyUses: Sendable {
             let use = ObservedUse(
                 count: count, first: Timestamp(millisecondsSince1970: min(first, last)),
                 last: Timestamp(millisecondsSince1970: last))
-            gathered[counter.hash, default: KeyUse()].add(KeyUse(askedFor: use))
+            gathered[counter.hash, default: KeyUse()].add(KeyUse(requests: use))
         }
         return Collection(number: number, uses: gathered)
     }

@@ -81,7 +81,7 @@ extension MerchantOperations {
         let before = try transaction.keyUse(of: hash)
         var after = before ?? KeyUse()
         after.add(use)
-        after.confirmPromotion(of: keyPair, by: use.proven)
+        after.confirmPromotion(of: keyPair, by: use.decryptions)
         let alarm = Self.alarm(keyPair, use, before, at: now)
         if alarm != nil { after.alarmedAt = now }
         try transaction.setKeyUse(after, of: hash)
@@ -90,13 +90,13 @@ extension MerchantOperations {
             let roll = try transaction.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),
             hash == roll.to || hash == roll.from
         else { return }
-        if hash == roll.to, let proof = use.proven {
+        if hash == roll.to, let proof = use.decryptions {
             let promotion = try automaticPromotion(
                 of: keyPair, decryptedAt: proof.first, at: time, for: request, in: transaction)
             // The token arrived before the promotion, but caused it.
             if promotion != nil { after.promotionConfirmedAt = proof.first }
             let isConfirmedNow = before?.promotionConfirmedAt == nil && after.promotionConfirmedAt != nil
-            if before?.proven == nil || isConfirmedNow {
+            if before?.decryptions == nil || isConfirmedNow {
                 try transaction.append(
                     Event(
                         .switchObserved, .notice, at: now, merchant: keyPair.merchantIdentifier, key: hash,
@@ -119,7 +119,7 @@ extension MerchantOperations {
     private func automaticPromotion(
         of keyPair: KeyPair, decryptedAt: Timestamp, at time: ClockReading, for request: Request,
         in transaction: any MerchantTransaction
-    ) throws -> KeyMovePlan? {
+    ) throws -> KeyTransitionPlan? {
         let now = time.wall
         guard rolls.promotesOnProof, keyPair.state == .standby,
             let certificate = try transaction.certificates(of: keyPair.publicKeyHash).answering(at: now)

@@ -4,9 +4,9 @@ import Vocabulary
 extension MerchantOperations {
     /// What has ended and what ends within 60 days. The numbers are true however many there are; the first few are named.
     static func certificateFindings(in reading: any MerchantReading, at now: Timestamp) throws -> [StatusFinding] {
-        let counts = try EndingCounts(in: reading, at: now)
+        let counts = try ExpiryCounts(in: reading, at: now)
         var findings: [StatusFinding] = []
-        func words(_ numbers: EndingCounts.Numbers, _ one: String, _ many: String) -> String {
+        func words(_ numbers: ExpiryCounts.Numbers, _ one: String, _ many: String) -> String {
             let number = numbers.all
             let current =
                 number == 1 ? (numbers.current == 1 ? "current" : "not current") : "\(numbers.current) current"
@@ -15,7 +15,7 @@ extension MerchantOperations {
         if counts.ended.all > 0 {
             findings.append(
                 StatusFinding(
-                    code: .certificateEnded,
+                    code: .certificateExpired,
                     detail:
                         "\(words(counts.ended, "has", "have")) a certificate that has ended; tokens still decrypt, but Apple encrypts no new ones to it: finish the roll of each current key, and revoke the others",
                     counts: counts.ended.bySeverity,
@@ -25,12 +25,12 @@ extension MerchantOperations {
         if counts.ending.all > 0 {
             findings.append(
                 StatusFinding(
-                    code: .certificateEnding,
+                    code: .certificateExpiring,
                     detail:
                         "\(words(counts.ending, "has", "have")) a certificate that ends within 60 days: roll each current key ('roll status' shows what is missing)",
                     counts: counts.ending.bySeverity,
                     mostUrgent: try items(
-                        from: now, to: now.adding(EndingCounts.horizon).adding(.milliseconds(1)), in: reading, at: now))
+                        from: now, to: now.adding(ExpiryCounts.horizon).adding(.milliseconds(1)), in: reading, at: now))
             )
         }
         return findings
@@ -39,19 +39,19 @@ extension MerchantOperations {
     private static func items(
         from begin: Timestamp, to end: Timestamp, in reading: any MerchantReading, at now: Timestamp
     ) throws -> [StatusFinding.Item] {
-        let ending = try [EndingKeyPairs.current, .notCurrent].flatMap {
-            try reading.keyPairsEnding($0, from: begin, to: end, limit: StatusFinding.mostNamed)
+        let ending = try [ExpiringKeyPairs.current, .notCurrent].flatMap {
+            try reading.keyPairsExpiring($0, from: begin, to: end, limit: StatusFinding.mostNamed)
         }
         // The first of both kinds together: each kind is sorted by its end, and so by severity.
         return ending.map { (item(for: $0, at: now), $0.notAfter) }
             .sorted { ($1.0.severity, $0.1) < ($0.0.severity, $1.1) }.prefix(StatusFinding.mostNamed).map(\.0)
     }
 
-    private static func item(for ending: EndingKeyPair, at now: Timestamp) -> StatusFinding.Item {
+    private static func item(for ending: ExpiringKeyPair, at now: Timestamp) -> StatusFinding.Item {
         let keyPair = ending.keyPair
         let noun = keyPair.purpose == .identity ? "identity certificate" : "certificate"
         return StatusFinding.Item(
-            severity: EndSeverity.severity(ends: ending.notAfter, state: keyPair.state, at: now) ?? .notice,
+            severity: ExpirySeverity.severity(ends: ending.notAfter, state: keyPair.state, at: now) ?? .notice,
             detail:
                 "the \(noun) of this \(keyPair.state.rawValue) key \(ending.notAfter < now ? "ended" : "ends") at \(ending.notAfter)",
             merchantIdentifier: keyPair.merchantIdentifier, publicKeyHash: keyPair.publicKeyHash)

@@ -6,7 +6,7 @@ package struct StatusFinding: Hashable, Sendable {
     package typealias Severity = MerchantCore.Severity
 
     package enum Code: String, Sendable, CaseIterable {
-        case belowTarget, certificateEnding, certificateEnded
+        case belowTarget, certificateExpiring, certificateExpired
         /// Payment tokens cannot be claimed; most genuine ones disagree with the machine's clock.
         case claimsRefused, clockWrong
         /// The machine's clock differs from the daemon's own count of time.
@@ -26,7 +26,7 @@ package struct StatusFinding: Hashable, Sendable {
         /// The database is older than it once was: by a restore, or by an accepted older copy.
         case databaseRestored
         /// Apple's record differs from ours, a call's outcome is unknown, or Apple cannot be asked.
-        case registrationDrift, registrationUnsettled, gatewayUnavailable
+        case registrationDrift, registrationUnresolved, gatewayUnavailable
         /// A webhook does not take what it asked for.
         case eventsParked, eventsUndelivered
     }

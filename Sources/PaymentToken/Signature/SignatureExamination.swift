@@ -4,7 +4,7 @@ import Crypto
 ///
 /// Source: Apple, "Payment token format reference", "Verify the signature"; RFC 5652 sections 5 and 11.
 struct SignatureExamination {
-    let judge: ChainJudge
+    let judge: ChainVerifier
     let memory: ChainMemory
 
     /// Records every check of the signature but environment and time.

@@ -39,7 +39,7 @@ public struct SignatureVerifier: Sendable {
     package init(environment: TokenEnvironment, trustRoots: [TrustRoot], rememberedChains: Int) {
         self.environment = environment
         examination = SignatureExamination(
-            judge: ChainJudge(
+            judge: ChainVerifier(
                 roots: trustRoots.compactMap { X509Certificate(derRepresentation: $0.derRepresentation) }),
             memory: ChainMemory(capacity: rememberedChains))
     }

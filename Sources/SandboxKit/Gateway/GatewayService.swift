@@ -17,7 +17,7 @@ struct GatewayService: Sendable {
 
     private static let detailsPrefix = "/paymentservices/merchant/"
 
-    let judge: ClientCertificateJudge
+    let judge: ClientCertificateVerifier
     let book: RegistrationBook
     let faults: FaultPlan
     let tally: CallTally

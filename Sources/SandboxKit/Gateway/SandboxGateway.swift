@@ -39,7 +39,7 @@ package final class SandboxGateway: Sendable {
         let credentials = try authority.issueServerCredentials(
             names: names, notBefore: .now.adding(.seconds(-3600)))
         let service = GatewayService(
-            judge: ClientCertificateJudge(authority), book: try RegistrationBook(path: settings.registrationsPath),
+            judge: ClientCertificateVerifier(authority), book: try RegistrationBook(path: settings.registrationsPath),
             faults: FaultPlan(settings.faults), tally: CallTally(),
             limit: settings.mostCallsInASecond.map { RateLimit(mostInASecond: $0) }, verifier: settings.verifier,
             slowness: settings.slowness)

@@ -25,9 +25,9 @@ enum Samples {
             revocationReason: nil, destroyAfter: nil, exportedAt: nil, certificates: [], csr: csr)
     }
 
-    static func move(dryRun: Bool, from: String = "current", to: String = "revoked") -> KeyMoveDocument {
-        KeyMoveDocument(
-            dryRun: dryRun, moves: [.init(publicKeyHash: hash, from: from, to: to)],
+    static func move(dryRun: Bool, from: String = "current", to: String = "revoked") -> KeyTransitionDocument {
+        KeyTransitionDocument(
+            dryRun: dryRun, transitions: [.init(publicKeyHash: hash, from: from, to: to)],
             warnings: ["one active key is left"], key: key(state: dryRun ? from : to))
     }
 

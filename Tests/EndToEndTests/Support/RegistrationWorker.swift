@@ -62,7 +62,7 @@ final class RegistrationWorker: @unchecked Sendable {
             let (status, answer) = try client.object(method, path, Array(bytes))
             if (200...201).contains(status) { return .acknowledged }
             let code = answer["code"] as? String ?? ""
-            if code == "gatewayAnswerLost" { return .unknown }
+            if code == "gatewayResponseNotReceived" { return .unknown }
             if !code.hasPrefix("gateway"),
                 !["registrationConflict", "registrationNotFound", "domainNotRegistered"].contains(code)
             {

@@ -1,0 +1,55 @@
+package import LocalSocket
+import Synchronization
+
+/// Lets each user have a few reads answered at the same time; further ones wait for their turn.
+///
+/// A list of a thousand items takes some milliseconds of the processor: a user with two hundred connections does not make
+/// others wait for two hundred lists.
+package final class ReadConcurrency: Sendable {
+    private struct User {
+        var running = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let atOnce: Int
+    private let users = Mutex<[Shares.Holder: User]>([:])
+
+    /// - Parameter atOnce: reads of one user that are answered at the same time.
+    package init(atOnce: Int) { self.atOnce = atOnce }
+
+    package func run<Value: Sendable>(for user: Shares.Holder, _ read: () async throws -> Value) async throws -> Value {
+        await begin(user)
+        defer { end(user) }
+        return try await read()
+    }
+
+    private func begin(_ user: Shares.Holder) async {
+        await withCheckedContinuation { continuation in
+            let mayRun = users.withLock { users in
+                guard users[user, default: User()].running < atOnce else {
+                    users[user]?.waiting.append(continuation)
+                    return false
+                }
+                users[user, default: User()].running += 1
+                return true
+            }
+            if mayRun { continuation.resume() }
+        }
+    }
+
+    private func end(_ user: Shares.Holder) {
+        let next: CheckedContinuation<Void, Never>? = users.withLock { users in
+            guard var state = users[user] else { return nil }
+            // The turn passes on to the one that waits longest.
+            guard state.waiting.isEmpty else {
+                let next = state.waiting.removeFirst()
+                users[user] = state
+                return next
+            }
+            state.running -= 1
+            users[user] = state.running == 0 ? nil : state
+            return nil
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,43 @@
+import Glibc
+import MerchantCore
+import MerchantOperations
+import SQLiteStore
+import Synchronization
+import Vocabulary
+
+/// Makes backups of the running daemon's database and tries them out, one at a time.
+final class BackupService: BackupVerifying {
+    private let store: SQLiteStore
+    private let masterKey: MasterKeySettings
+    private let clock: any WallClock
+    private let isBusy = Atomic(false)
+
+    init(store: SQLiteStore, masterKey: MasterKeySettings, clock: any WallClock) {
+        self.store = store
+        self.clock = clock
+        self.masterKey = masterKey
+    }
+
+    func createBackup(at path: String) async throws -> BackupManifest {
+        try await alone {
+            try await store.backUp(to: path, programVersion: Program.version, at: clock.now)
+        }
+    }
+
+    func verify(_ path: String) async throws -> BackupVerificationResult {
+        try await alone {
+            try await BackupVerification(masterKeys: MasterKeys(masterKey), clock: clock).run(onCopyOf: path)
+        }
+    }
+
+    func discard(_ path: String) async { await WorkThreads.waiting.run { _ = unlink(path) } }
+
+    /// A backup may lie on a disk that hangs.
+    private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
+        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
+            throw MerchantError(.overloaded, "another backup is being made or tried out: try again when it is done")
+        }
+        defer { isBusy.store(false, ordering: .releasing) }
+        return try await WorkThreads.waiting.run(work)
+    }
+}

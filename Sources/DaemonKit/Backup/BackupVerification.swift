@@ -1,0 +1,57 @@
+import KeyCustody
+import MerchantCore
+import MerchantOperations
+import SQLiteStore
+import Vocabulary
+
+/// Opens a copy of a database as the daemon would, and everything in it.
+struct BackupVerification {
+    let masterKeys: MasterKeys
+    let clock: any WallClock
+
+    /// - Parameters:
+    ///   - path: a copy that is ours to change; its schema is brought up to date.
+    ///   - finish: called at the end, with the copy still open, where nothing is wrong or `accepts` says so.
+    /// - Throws: where the master key is not the right one, or the copy cannot be opened at all.
+    func run(
+        on path: String, _ manifest: BackupManifest, accepts: Bool = false,
+        finish: (SQLiteStore) async throws -> Void = { _ in }
+    ) async throws -> BackupVerificationResult {
+        let begin = ContinuousClock.now
+        let copy = try SQLiteStore.open(path: path, clock: clock)
+        defer { try? copy.close() }
+        let custody = KeyCustody(keyring: try keyring(of: copy)) { _ in nil }
+        var examination = BackupVerifier()
+        for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { examination.note(found) }
+        try await examination.examine(copy, with: custody)
+        for found in try await copy.strangeContent() { examination.note(found) }
+        if accepts || examination.findings.isEmpty { try await finish(copy) }
+        let (seconds, attoseconds) = (ContinuousClock.now - begin).components
+        return BackupVerificationResult(
+            manifest: manifest, keyPairsVerified: examination.keyPairsVerified,
+            certificatesChecked: examination.certificatesChecked,
+            auditRecordsChecked: examination.auditRecordsChecked,
+            seconds: Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1e3, findings: examination.findings)
+    }
+
+    private func keyring(of copy: SQLiteStore) throws -> Keyring {
+        do { return try masterKeys.keyring(opening: copy, at: clock.now) } catch let error as MerchantError
+            where error.code == .masterKeyConflict
+        {
+            throw MerchantError(
+                .backupFailed,
+                "the backup is sealed by another master key than the one at hand, perhaps from before a rotation: \(error.detail); name the file of the right one, as 'backup verify --offline --master-key-file' or 'backup restore --master-key-file'"
+            )
+        }
+    }
+
+    /// The same on a copy made for it, which is gone afterwards. The file is not changed.
+    func run(onCopyOf file: String) async throws -> BackupVerificationResult {
+        let backup = try BackupFile(reading: file)
+        let scratch = try ScratchDirectory(near: file, bytes: backup.manifest.databaseBytes)
+        defer { scratch.remove() }
+        let copy = "\(scratch.path)/copy.sqlite"
+        try backup.copyDatabase(to: copy)
+        return try await run(on: copy, backup.manifest)
+    }
+}

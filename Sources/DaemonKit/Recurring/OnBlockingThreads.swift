@@ -1,0 +1,13 @@
+import MerchantOperations
+import ServiceLifecycle
+
+/// A service whose work may wait long.
+struct OnBlockingThreads<Work: Service>: Service, CustomStringConvertible {
+    let work: Work
+
+    init(_ work: Work) { self.work = work }
+
+    func run() async throws { try await WorkThreads.waiting.run { try await work.run() } }
+
+    var description: String { "\(Work.self)" }
+}

@@ -1,0 +1,45 @@
+package import Vocabulary
+
+/// How many active key pairs' certificates have ended or end within 60 days, by severity.
+package struct ExpiryCounts: Hashable, Sendable {
+    package struct Numbers: Hashable, Sendable {
+        package fileprivate(set) var bySeverity: [Severity: Int] = [:]
+        /// How many of them Apple encrypts to.
+        package fileprivate(set) var current = 0
+
+        package var all: Int { bySeverity.values.reduce(0, +) }
+    }
+
+    /// The longest time before its end that a certificate is counted.
+    package static let horizon = Duration.seconds(60 * 86_400)
+
+    package private(set) var ended = Numbers()
+    package private(set) var ending = Numbers()
+
+    package init(in reading: some StatusReading, at now: Timestamp) throws {
+        for keyPairs in [ExpiringKeyPairs.current, .notCurrent] {
+            var begin = Timestamp(millisecondsSince1970: .min)
+            // Up to each limit, the nearest first: the end itself, and where the severities begin.
+            let steps = ExpirySeverity.steps(isCurrent: keyPairs == .current).reversed()
+            let worst = steps.first?.severity ?? .notice
+            for (severity, isOver, until) in [(worst, true, now)]
+                + steps.map({ ($0.severity, false, now.adding(.seconds($0.days * 86_400)).adding(.milliseconds(1))) })
+            {
+                let count = try reading.countEnding(keyPairs, from: begin, to: until)
+                begin = until
+                if isOver {
+                    ended.add(count, severity, keyPairs)
+                } else {
+                    ending.add(count, severity, keyPairs)
+                }
+            }
+        }
+    }
+}
+
+extension ExpiryCounts.Numbers {
+    fileprivate mutating func add(_ count: Int, _ severity: Severity, _ keyPairs: ExpiringKeyPairs) {
+        bySeverity[severity, default: 0] += count
+        if keyPairs == .current { current += count }
+    }
+}

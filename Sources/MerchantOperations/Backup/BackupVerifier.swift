@@ -1,0 +1,105 @@
+package import MerchantCore
+import Vocabulary
+
+/// Opens everything there is in the copy of a database: a verification for the bad day.
+package struct BackupVerifier: Sendable {
+    package static let mostFindings = 100
+    private static let keyPairsPerRead = 256
+
+    package private(set) var keyPairsVerified = 0
+    package private(set) var certificatesChecked = 0
+    package private(set) var auditRecordsChecked = 0
+    package private(set) var findings: [String] = []
+
+    package init() {}
+
+    package mutating func note(_ finding: String) {
+        if findings.count < Self.mostFindings { findings.append(finding) }
+    }
+
+    /// Unseals every private key, holds each against its public key and its certificates, and walks the audit chain.
+    package mutating func examine(_ copy: any MerchantRepository, with prover: any KeyPairVerifier) async throws {
+        try await examineKeyPairs(of: copy, with: prover)
+        try await examineAudit(of: copy)
+    }
+
+    private struct StoredKeyPair: Sendable {
+        let keyPair: KeyPair
+        let sealed: SealedPrivateKey?
+        let certificates: [StoredCertificate]
+        let damage: MerchantError?
+    }
+
+    private mutating func examineKeyPairs(of copy: any MerchantRepository, with prover: any KeyPairVerifier)
+        async throws
+    {
+        var cursor: PublicKeyHash?
+        while true {
+            try Task.checkCancellation()
+            let after = cursor
+            let page = try await copy.read { reading in
+                try reading.keyPairs(after: after, limit: Self.keyPairsPerRead).map { keyPair in
+                    let hash = keyPair.publicKeyHash
+                    do {
+                        return StoredKeyPair(
+                            keyPair: keyPair, sealed: try reading.sealedPrivateKey(of: hash),
+                            certificates: try reading.certificates(of: hash), damage: nil)
+                    } catch let error as MerchantError {
+                        return StoredKeyPair(keyPair: keyPair, sealed: nil, certificates: [], damage: error)
+                    }
+                }
+            }
+            for stored in page { examine(stored, with: prover) }
+            guard let last = page.last else { return }
+            cursor = last.keyPair.publicKeyHash
+        }
+    }
+
+    private mutating func examine(_ stored: StoredKeyPair, with prover: any KeyPairVerifier) {
+        let keyPair = stored.keyPair
+        if let damage = stored.damage { return note("key pair \(keyPair.publicKeyHash): \(damage.detail)") }
+        switch stored.sealed {
+        case let sealed?:
+            do {
+                try prover.prove(SealedKeyPair(keyPair: keyPair, sealedPrivateKey: sealed))
+                keyPairsVerified += 1
+            } catch { note((error as? MerchantError)?.detail ?? "key pair \(keyPair.publicKeyHash): \(error)") }
+        case nil where keyPair.state != .destroyed:
+            note("key pair \(keyPair.publicKeyHash) is \(keyPair.state.rawValue) and has no private key")
+        case nil: break
+        }
+        for certificate in stored.certificates {
+            certificatesChecked += 1
+            if let finding = Self.finding(about: certificate, of: keyPair, prover) { note(finding) }
+        }
+    }
+
+    private static func finding(
+        about certificate: StoredCertificate, of keyPair: KeyPair, _ prover: any KeyPairVerifier
+    ) -> String? {
+        let name = "certificate \(certificate.serialNumber) of key pair \(keyPair.publicKeyHash)"
+        guard let facts = try? prover.readCertificate(certificate.der) else { return "\(name) cannot be read" }
+        guard facts.publicKeyHash == keyPair.publicKeyHash else {
+            return "\(name) certifies another key, \(facts.publicKeyHash)"
+        }
+        let told = StoredCertificate(
+            facts, issuerVerified: certificate.issuerVerified, storedAt: certificate.storedAt)
+        return told == certificate ? nil : "\(name) is not what the database says of it"
+    }
+
+    private mutating func examineAudit(of copy: any MerchantRepository) async throws {
+        var audit = AuditExamination()
+        var isAtEnd = false
+        while !isAtEnd {
+            try Task.checkCancellation()
+            let next = audit.next
+            let stretch = try await copy.read { try $0.auditSegment(from: next, limit: 1000) }
+            for link in stretch.links { audit.examine(link) }
+            isAtEnd = stretch.links.isEmpty
+            if isAtEnd { audit.finish(given: stretch.given) }
+        }
+        audit.judgeOrder()
+        auditRecordsChecked = audit.examined
+        for found in audit.breaks { note("audit: \(found.kind.rawValue): \(found.detail)") }
+    }
+}

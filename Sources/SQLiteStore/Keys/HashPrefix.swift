@@ -1,0 +1,67 @@
+import Vocabulary
+
+/// The publicKeyHashes that begin as a text does, in whichever of their spellings.
+enum HashPrefix {
+    /// From one hash to another, both included.
+    struct Range: Hashable {
+        let lowest: PublicKeyHash
+        let highest: PublicKeyHash
+    }
+
+    /// - Parameter text: a beginning of 64 hexadecimal digits of either case, of 44 characters of Base64, or of 43 of Base64url.
+    /// - Returns: one range for each spelling that the text can be a beginning of; most texts of few characters have two.
+    static func ranges(of text: String) -> [Range] {
+        var found: [Range] = []
+        for range in [hexadecimal(text), base64(text)] {
+            if let range, !found.contains(range) { found.append(range) }
+        }
+        return found
+    }
+
+    private static func hexadecimal(_ text: String) -> Range? {
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.utf8.count else { return nil }
+        return range(digits, bitsPerDigit: 4)
+    }
+
+    private static func base64(_ text: String) -> Range? {
+        var letters = text.utf8[...]
+        if letters.count == 44, letters.last == UInt8(ascii: "=") { letters.removeLast() }
+        let isStandard = letters.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
+        let isURL = letters.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+        let digits = letters.compactMap(base64Value)
+        guard digits.count == letters.count, !(isStandard && isURL) else { return nil }
+        return range(digits, bitsPerDigit: 6)
+    }
+
+    /// RFC 4648 tables 1 and 2.
+    private static func base64Value(_ letter: UInt8) -> Int? {
+        switch letter {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(letter - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(letter - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(letter - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+
+    /// - Returns: nil for more bits than a hash has, unless those left over are zero, as Base64 leaves two.
+    private static func range(_ digits: [Int], bitsPerDigit: Int) -> Range? {
+        guard !digits.isEmpty, (digits.count - 1) * bitsPerDigit < 256 else { return nil }
+        var lowest = [UInt8](repeating: 0x00, count: 32)
+        var highest = [UInt8](repeating: 0xFF, count: 32)
+        for position in 0..<digits.count * bitsPerDigit {
+            let isSet = digits[position / bitsPerDigit] >> (bitsPerDigit - 1 - position % bitsPerDigit) & 1 == 1
+            if position >= 256 {
+                if isSet { return nil }
+            } else if isSet {
+                lowest[position / 8] |= 0x80 >> UInt8(position % 8)
+            } else {
+                highest[position / 8] &= ~(0x80 >> UInt8(position % 8))
+            }
+        }
+        guard let lowest = PublicKeyHash(bytes: lowest), let highest = PublicKeyHash(bytes: highest) else { return nil }
+        return Range(lowest: lowest, highest: highest)
+    }
+}

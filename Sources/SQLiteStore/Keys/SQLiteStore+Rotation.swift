@@ -1,0 +1,174 @@
+import FoundationEssentials
+import GRDB
+package import MerchantCore
+package import Vocabulary
+
+extension SQLiteStore: KeyRotationStore {
+    package func lastRotation() async throws -> KeyRotation? {
+        try await read { try ($0 as? StoreReader)?.lastRotation() }
+    }
+
+    package func beginRotation(
+        to dataKey: SealedDataKey, replacesMasterKey: Bool, madeMasterKey: MasterKeyIdentifier?,
+        recording audit: AuditEntry
+    ) async throws -> KeyRotation {
+        try await change { transaction in
+            if let last = try transaction.lastRotation(), last.state != .finished {
+                throw MerchantError(
+                    .masterKeyConflict, "a rotation is under way since \(last.startedAt), expected none")
+            }
+            try Self.insert(dataKey, in: transaction.db)
+            let total = try transaction.countSeals(notUnder: dataKey.identifier)
+            try transaction.execute(
+                """
+                INSERT INTO key_rotations (state, data_key_id, replaces_master_key, total, started_at)
+                VALUES ('sealing', ?, ?, ?, ?)
+                """, [dataKey.identifier, replacesMasterKey, total, dataKey.createdAt.millisecondsSince1970])
+            try transaction.setDaemonFact(Self.madeMasterKeyFact, madeMasterKey?.description ?? "")
+            try transaction.append(audit)
+            return KeyRotation(
+                identifier: Int(transaction.db.lastInsertedRowID), state: .sealing,
+                dataKeyIdentifier: dataKey.identifier, replacesMasterKey: replacesMasterKey, total: total, done: 0,
+                startedAt: dataKey.createdAt, finishedAt: nil)
+        }
+    }
+
+    private static let madeMasterKeyFact = "madeMasterKey"
+
+    package func madeMasterKey() async throws -> MasterKeyIdentifier? {
+        let text = try await read { try $0.daemonFact(Self.madeMasterKeyFact) }
+        return text.flatMap { Hex.decode($0) }.flatMap { $0.isEmpty ? nil : MasterKeyIdentifier(bytes: $0) }
+    }
+
+    package func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal] {
+        try await read { try ($0 as? StoreReader)?.seals(notUnder: dataKey, after: row, limit: limit) ?? [] }
+    }
+
+    package func replace(_ seals: [(old: StoredSeal, new: SealedPrivateKey)], in rotation: KeyRotation) async throws {
+        try await change { transaction in
+            var done = 0
+            for (old, new) in seals {
+                // Not where the key was destroyed meanwhile.
+                done += try transaction.execute(
+                    """
+                    UPDATE sealed_private_keys SET seal_version = ?, data_key_id = ?, sealed_bytes = ?
+                    WHERE id = ? AND data_key_id = ? AND erased = 0
+                    """,
+                    [
+                        new.version, new.dataKeyIdentifier, Data(new.bytes), old.row,
+                        old.stored.sealedPrivateKey.dataKeyIdentifier,
+                    ])
+            }
+            try transaction.execute(
+                "UPDATE key_rotations SET done = done + ? WHERE id = ?", [done, rotation.identifier])
+        }
+    }
+
+    package func retireDataKeys(in rotation: KeyRotation) async throws -> Int {
+        try await change { transaction in
+            let left = try transaction.countSeals(notUnder: rotation.dataKeyIdentifier)
+            guard left == 0 else { return left }
+            try transaction.execute(
+                """
+                UPDATE data_keys SET sealed_bytes = zeroblob(length(sealed_bytes))
+                WHERE id <> ? AND sealed_bytes <> zeroblob(length(sealed_bytes))
+                """,
+                [rotation.dataKeyIdentifier])
+            try transaction.execute("UPDATE key_rotations SET state = 'erasing' WHERE id = ?", [rotation.identifier])
+            return 0
+        }
+    }
+
+    package func eraseTraces(of rotation: KeyRotation) async throws {
+        // A row whose data key's number had fewer digits has grown, so it moved and may have left its old bytes behind.
+        let hasMoved = try await read { reading in
+            try (reading as? StoreReader)?.first("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
+        }
+        if hasMoved { try await rewrite() }
+        try await eraseRemovedBytes()
+    }
+
+    package func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws {
+        try await change { transaction in
+            try transaction.execute(
+                "UPDATE key_rotations SET state = 'finished', finished_at = ? WHERE id = ? AND state = 'erasing'",
+                [now.millisecondsSince1970, rotation.identifier])
+            try transaction.append(audit)
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// As ``write(_:)``, with what only a rotation changes.
+    private func change<Result: Sendable>(
+        _ body: @escaping @Sendable (StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.add(
+                PendingWrite(
+                    run: { transaction in
+                        let result = try body(transaction)
+                        return { continuation.resume(returning: result) }
+                    },
+                    refuse: { continuation.resume(throwing: $0) }))
+        }
+    }
+
+    /// Writes the whole file anew. Other writes wait; readers do not.
+    private func rewrite() async throws {
+        try queue.requireReady()
+        do {
+            try await pool.writeWithoutTransaction { [queue] db in
+                try queue.requireInPlace()
+                try db.execute(sql: "PRAGMA temp_store = FILE")
+                defer { try? db.execute(sql: "PRAGMA temp_store = MEMORY") }
+                try db.execute(sql: "VACUUM")
+            }
+        } catch { throw queue.judged(error) }
+    }
+}
+
+extension StoreReading {
+    func lastRotation() throws -> KeyRotation? {
+        try first(
+            """
+            SELECT id, state, data_key_id, replaces_master_key, total, done, started_at, finished_at
+            FROM key_rotations ORDER BY id DESC LIMIT 1
+            """, []
+        ) { row in
+            // Keys that were sealed before it began, and stored after, come on top.
+            let done = try row.integer("done")
+            return KeyRotation(
+                identifier: try row.integer("id"), state: try row.oneOf(KeyRotation.State.self, "state"),
+                dataKeyIdentifier: try row.integer("data_key_id"),
+                replacesMasterKey: try row.flag("replaces_master_key"), total: max(try row.integer("total"), done),
+                done: done, startedAt: try row.timestamp("started_at"),
+                finishedAt: try row.timestampIfAny("finished_at"))
+        }
+    }
+
+    func countSeals(notUnder dataKey: Int) throws -> Int {
+        try first(
+            "SELECT count(*) AS seals FROM sealed_private_keys WHERE erased = 0 AND data_key_id <> ?", [dataKey]
+        ) { try $0.integer("seals") } ?? 0
+    }
+
+    func seals(notUnder dataKey: Int, after row: Int, limit: Int) throws -> [StoredSeal] {
+        try every(
+            """
+            SELECT sealed_private_keys.id AS row, seal_version, data_key_id, sealed_bytes, \(KeyPairRow.columns)
+            FROM sealed_private_keys CROSS JOIN key_pairs ON key_pairs.id = sealed_private_keys.id
+            WHERE sealed_private_keys.id > ? AND erased = 0 AND data_key_id <> ?
+            ORDER BY sealed_private_keys.id LIMIT ?
+            """, [row, dataKey, limit]
+        ) { row in
+            StoredSeal(
+                row: try row.integer("row"),
+                stored: SealedKeyPair(
+                    keyPair: try KeyPairRow.keyPair(row),
+                    sealedPrivateKey: SealedPrivateKey(
+                        version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
+                        bytes: try row.bytes("sealed_bytes"))))
+        }
+    }
+}

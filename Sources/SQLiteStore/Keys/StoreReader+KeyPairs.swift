@@ -1,0 +1,81 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func keyPair(_ hash: PublicKeyHash) throws -> KeyPair? {
+        try first(
+            "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash = ?", [hash.data], KeyPairRow.keyPair)
+    }
+
+    func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] {
+        try every(
+            "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE merchant_identifier = ? ORDER BY created_at, id",
+            [merchant.rawValue], KeyPairRow.keyPair)
+    }
+
+    func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair] {
+        var found: [KeyPair] = []
+        for range in HashPrefix.ranges(of: text) {
+            let more = try every(
+                """
+                SELECT \(KeyPairRow.columns) FROM key_pairs
+                WHERE public_key_hash BETWEEN ? AND ? ORDER BY public_key_hash LIMIT ?
+                """, [range.lowest.data, range.highest.data, max(0, limit)], KeyPairRow.keyPair)
+            found += more.filter { !found.contains($0) }
+        }
+        return Array(found.prefix(max(0, limit)))
+    }
+
+    func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash > ? ORDER BY public_key_hash LIMIT ?
+            """, [cursor?.data ?? Data(), max(0, limit)], KeyPairRow.keyPair)
+    }
+
+    func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_by_state
+            WHERE state = ? AND id > coalesce((SELECT id FROM key_pairs WHERE public_key_hash = ?), 0)
+            ORDER BY id LIMIT ?
+            """, [state.rawValue, cursor?.data, max(0, limit)], KeyPairRow.keyPair)
+    }
+
+    func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {
+        try every(
+            "SELECT \(CertificateRow.columns) FROM certificates WHERE public_key_hash = ? ORDER BY id", [hash.data],
+            CertificateRow.certificate)
+    }
+
+    func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? {
+        try first("SELECT certificate_signing_request FROM key_pairs WHERE public_key_hash = ?", [hash.data]) {
+            try $0.bytes("certificate_signing_request")
+        }
+    }
+
+    func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? {
+        try first(
+            """
+            SELECT seal_version, data_key_id, sealed_bytes
+            FROM key_pairs JOIN sealed_private_keys ON sealed_private_keys.id = key_pairs.id
+            WHERE public_key_hash = ? AND erased = 0
+            """, [hash.data]
+        ) { row in
+            SealedPrivateKey(
+                version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
+                bytes: try row.bytes("sealed_bytes"))
+        }
+    }
+
+    func keyPairsToDestroy(at moment: Timestamp, limit: Int) throws -> [PublicKeyHash] {
+        try every(
+            """
+            SELECT public_key_hash FROM key_pairs INDEXED BY key_pairs_to_destroy
+            WHERE destroy_after <= ? ORDER BY destroy_after LIMIT ?
+            """, [moment.millisecondsSince1970, max(0, limit)]
+        ) { try $0.publicKeyHash() }
+    }
+}

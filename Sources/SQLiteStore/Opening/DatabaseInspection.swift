@@ -1,0 +1,164 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+package import MerchantCore
+import Schema
+package import Vocabulary
+
+/// A look at a database that changes nothing, for when no daemon runs or it cannot start.
+package struct DatabaseInspection: Sendable {
+    package let schemaVersion: Int
+    /// What this program would bring it to.
+    package let knownSchemaVersion: Int
+    /// What is damaged; empty for a sound database.
+    package let damage: [String]
+    /// What fits its table and is yet not what the daemon wrote.
+    package let strangeContent: [String]
+    /// What is wrong with the audit chain.
+    package let auditBreaks: [AuditBreak]
+    package let dataKeys: [SealedDataKey]
+    package let counts: StoreCounts
+    package let coverage: BackupCoverage?
+    /// When the last audit record was made.
+    package let lastRecordAt: Timestamp?
+    /// nil where it cannot be counted: the schema is older, or an index is missing.
+    package let ending: ExpiryCounts?
+    /// What the database says of the fact that was asked for; nil for nothing.
+    package let fact: String?
+
+    /// A first start was cut short before the database was made, or had its first data key: the next one goes on.
+    package struct Unfinished: Error {}
+
+    /// - Parameter fact: the name of what the daemon may have stored of itself.
+    /// - Throws: `storeUnavailable` where the file cannot be opened or is not ours, ``Unfinished``.
+    package init(of path: String, at now: Timestamp, fact: String) throws {
+        self = try StoreFailure.translating {
+            try Self.read(path) { try Self(reading: $0, now, fact) }
+        }
+    }
+
+    /// A file that nobody else had open when the look began may change under it: then it is looked at once more.
+    private static func read<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
+        for _ in 0..<4 {
+            let before = DatabaseFile.Moment(of: path)
+            let found = Swift.Result { try queue(path).read(body) }
+            if before.hasLog || DatabaseFile.Moment(of: path) == before { return try found.get() }
+        }
+        throw MerchantError(.storeUnavailable, "the database is being opened and closed all the time: look again")
+    }
+
+    /// Whether a database holds an audit record, by the hash that was stored with it, and is sound. Reads all of it.
+    ///
+    /// False also where it cannot be read.
+    package static func holds(_ head: AuditHead, in path: String) -> Bool {
+        (try? read(path) { try holds(head, $0) && isSound($0) }) ?? false
+    }
+
+    /// As ``holds(_:in:)``, of a database of which nothing else is asked.
+    package static func contains(_ head: AuditHead, in path: String) -> Bool {
+        (try? read(path) { try holds(head, $0) }) ?? false
+    }
+
+    /// Whether a database's file, without its write-ahead log, does not hold an audit record.
+    ///
+    /// - Parameter isSound: whether that is said only of one that was read whole and is sound: a file that a checkpoint was cut
+    ///   short in may seem to lack what it holds.
+    package static func lacks(_ head: AuditHead, inFileAlone path: String, isSound: Bool) -> Bool {
+        let found = try? queue(path, isAlone: true).read { db in
+            try !holds(head, db) && (!isSound || Self.isSound(db))
+        }
+        return found ?? false
+    }
+
+    private static func holds(_ head: AuditHead, _ db: Database) throws -> Bool {
+        try Data.fetchOne(db, sql: "SELECT hash FROM audit WHERE sequence = ?", arguments: [head.sequence])
+            == Data(head.hash)
+    }
+
+    private static func isSound(_ db: Database) throws -> Bool {
+        try SQLiteStore.damage(in: db, byCheck: "integrity_check").isEmpty
+    }
+
+    /// What a database says of itself under a name; nil where it cannot be read.
+    package static func fact(_ name: String, in path: String) -> String? {
+        try? read(path) { try StoreReader(db: $0).daemonFact(name) }
+    }
+
+    /// What tells the write-ahead log of a database from the one it was before SQLite began it anew; nil where there is none.
+    package static func logGeneration(of path: String) -> String? { DatabaseFile.logGeneration(of: path) }
+
+    /// A connection that only reads.
+    ///
+    /// - Parameter isAlone: whether no log is looked at; nil: where there is none.
+    static func queue(_ path: String, isAlone: Bool? = nil) throws -> DatabaseQueue {
+        Connections.keepNoPools
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        // Without a log nobody writes to it, and SQLite is not to make one.
+        let isAlone = isAlone ?? (access(path + "-wal", F_OK) != 0)
+        let name = isAlone ? "file:\(Self.escaped(path))?immutable=1" : path
+        return try DatabaseQueue(path: name, configuration: configuration)
+    }
+
+    private init(reading db: Database, _ now: Timestamp, _ fact: String) throws {
+        let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        guard found == DatabaseKind.merchants.rawValue else {
+            if try found == 0 && Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema LIMIT 1") == nil {
+                throw Unfinished()
+            }
+            throw MerchantError(
+                .storeUnavailable,
+                "it is another program's database: its application_id is \(found), expected \(DatabaseKind.merchants.rawValue)"
+            )
+        }
+        schemaVersion = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        knownSchemaVersion = Schema.migrations.count
+        damage = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+        try Migrations.requireKnown(Schema.migrations, in: db)
+        strangeContent = schemaVersion < knownSchemaVersion ? [] : IntegrityCheck.strange(in: db)
+        let reader = StoreReader(db: db)
+        auditBreaks = try Self.auditBreaks(reader)
+        dataKeys = try SQLiteStore.dataKeys(in: db)
+        guard !dataKeys.isEmpty else { throw Unfinished() }
+        counts = try reader.counts(at: now)
+        coverage = try? reader.backupCoverage()
+        lastRecordAt = try reader.first("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
+            try $0.timestamp("at")
+        }
+        ending = try? ExpiryCounts(in: reader, at: now)
+        self.fact = (try? reader.daemonFact(fact)).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func auditBreaks(_ reader: StoreReader) throws -> [AuditBreak] {
+        var audit = AuditExamination()
+        while true {
+            let stretch = try reader.auditSegment(from: audit.next, limit: 1000)
+            for link in stretch.links { audit.examine(link) }
+            guard stretch.links.isEmpty else { continue }
+            audit.finish(given: stretch.given)
+            audit.judgeOrder()
+            return audit.breaks
+        }
+    }
+
+    /// RFC 3986: what would mean something in a URI does not. Two slashes at its beginning would announce a host.
+    private static func escaped(_ path: String) -> String {
+        (path.hasPrefix("/") ? "/" + path.drop { $0 == "/" } : path).replacing("%", with: "%25").replacing(
+            "?", with: "%3F"
+        ).replacing("#", with: "%23")
+    }
+}
+
+/// The data keys of a database that is only looked at.
+package struct InspectedDataKeys: DataKeyRepository {
+    private let rows: [SealedDataKey]
+
+    package init(_ inspection: DatabaseInspection) { rows = inspection.dataKeys }
+
+    package func dataKeys() throws -> [SealedDataKey] { rows }
+
+    package func insert(_ dataKey: SealedDataKey) throws {
+        throw MerchantError(.storeUnavailable, "the database has no data key, expected one")
+    }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import GRDB
+import MerchantCore
+import SQLiteStore
+import Schema
+import Testing
+import Vocabulary
+
+@Suite("Claims of payment tokens")
+struct ClaimTests {
+    let temporary: TemporaryClaims
+    var store: ClaimStore { temporary.store }
+
+    init() throws { temporary = try TemporaryClaims() }
+
+    @Test("of many claims of one payment at the same time exactly one wins")
+    func once() async throws {
+        let payments = 200
+        let store = store
+        let (won, refused) = await withTaskGroup(of: (Int, MerchantError?).self) { tasks in
+            for claimant in 0..<32 {
+                for payment in 0..<payments {
+                    tasks.addTask {
+                        let claim = TokenClaim.sample(
+                            payment, key: claimant.isMultiple(of: 2) ? claimant * 1000 + payment : nil)
+                        let error = await refusal { _ = try await store.claim(claim) }
+                        return (payment, error)
+                    }
+                }
+            }
+            var won = [Int](repeating: 0, count: payments)
+            var refused: [MerchantError.Code: Int] = [:]
+            for await (payment, error) in tasks {
+                if let error { refused[error.code, default: 0] += 1 } else { won[payment] += 1 }
+            }
+            return (won, refused)
+        }
+        #expect(won.allSatisfy { $0 == 1 })
+        #expect(refused == [.tokenAlreadyClaimed: payments * 31])
+        #expect(try temporary.rows() == payments)
+    }
+
+    @Test(
+        "the same request of the same caller with the same key is a repeat; whatever differs is refused for what it is")
+    func repeats() async throws {
+        let store = store
+        #expect(try await store.claim(.sample(1, key: 1, request: 1)) == .won)
+        #expect(
+            try await store.claim(.sample(1, key: 1, request: 1, after: 60)) == .repeated(wonAt: TemporaryClaims.start))
+        func code(_ claim: TokenClaim) async -> MerchantError.Code? {
+            await refusal { _ = try await store.claim(claim) }?.code
+        }
+        #expect(await code(.sample(1, key: 2, request: 1)) == .tokenAlreadyClaimed)
+        #expect(await code(.sample(1)) == .tokenAlreadyClaimed)
+        #expect(await code(.sample(1, key: 1, request: 1, uid: 1001)) == .tokenAlreadyClaimed)
+        #expect(await code(.sample(1, key: 1, request: 2)) == .idempotencyKeyReused)
+        #expect(await code(.sample(2, key: 1, request: 2)) == .idempotencyKeyReused)
+        #expect(try await store.claim(.sample(2, key: 1, request: 2, uid: 1001)) == .won, "keys are a caller's own")
+        #expect(try await store.claim(.sample(3)) == .won)
+        #expect(await code(.sample(3)) == .tokenAlreadyClaimed, "without a key nothing is a repeat")
+        #expect(try temporary.rows() == 3)
+    }
+
+    @Test("a claim is there after closing and opening again, and can be looked up")
+    func durable() async throws {
+        _ = try await store.claim(.sample(1, key: 7, request: 8))
+        try store.close()
+        #expect(store.health != .ready)
+        #expect(await refusal { _ = try await store.claim(.sample(2)) }?.code == .storeUnavailable)
+        let again = try ClaimStore.open(path: temporary.path)
+        #expect(await refusal { _ = try await again.claim(.sample(1)) }?.code == .tokenAlreadyClaimed)
+        #expect(try await again.claim(of: TokenClaim.sample(1).transactionId) == .sample(1, key: 7, request: 8))
+        #expect(try await again.claim(of: TokenClaim.sample(2).transactionId) == nil)
+        try again.close()
+    }
+
+    @Test("each commit is synced, and the files are for their owner alone")
+    func settings() async throws {
+        _ = try await store.claim(.sample(1))
+        let settings = try store.settings()
+        #expect(settings["journal_mode"] == "wal")
+        #expect(settings["synchronous"] == "2")
+        #expect(settings["trusted_schema"] == "0")
+        for suffix in ["", "-wal", "-shm"] { #expect(try mode(of: temporary.path + suffix) == 0o600) }
+        let loose = try beside(temporary.path) {
+            try String.fetchAll(
+                $0,
+                sql:
+                    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' AND strict = 0"
+            )
+        }
+        #expect(loose == [])
+    }
+
+    @Test(
+        "a claim is kept for an hour, longer than twice the time window, and then goes with later ones, few at a time")
+    func retention() async throws {
+        let hour = Int(ClaimStore.retention.components.seconds)
+        #expect(hour >= 2 * 300)
+        for payment in 0..<10 { _ = try await store.claim(.sample(payment)) }
+        _ = try await store.claim(.sample(100, after: hour))
+        #expect(try temporary.rows() == 11)
+        #expect(await refusal { _ = try await store.claim(.sample(9, after: hour)) }?.code == .tokenAlreadyClaimed)
+        _ = try await store.claim(.sample(101, after: hour + 1))
+        #expect(try temporary.rows() == 12 - ClaimStore.sweepPerClaim)
+        for payment in 102..<112 { _ = try await store.claim(.sample(payment, after: hour + 1)) }
+        #expect(try temporary.rows() == 12)
+        #expect(try await store.claim(.sample(9, after: hour + 1)) == .won)
+    }
+
+    @Test("while the clock is set back, a payment whose claim may have been removed is refused, also after a restart")
+    func setBack() async throws {
+        let hour = Int(ClaimStore.retention.components.seconds)
+        _ = try await store.claim(.sample(1))
+        for payment in 2..<4 { _ = try await store.claim(.sample(payment, after: hour + 1)) }
+        #expect(try temporary.rows() == 2)
+        let limit = hour + 1 - Int(ClaimStore.longestSetBack.components.seconds)
+        #expect(await refusal { _ = try await store.claim(.sample(1, after: 60)) }?.code == .tokenNotVerified)
+        #expect(await refusal { _ = try await store.claim(.sample(4, after: limit)) }?.code == .tokenNotVerified)
+        #expect(try await store.claim(.sample(5, after: limit + 1)) == .won)
+        #expect(await refusal { _ = try await store.claim(.sample(2, after: 60)) }?.code == .tokenAlreadyClaimed)
+        try store.close()
+        let again = try ClaimStore.open(path: temporary.path)
+        #expect(await refusal { _ = try await again.claim(.sample(1, after: 60)) }?.code == .tokenNotVerified)
+        try again.close()
+    }
+
+    @Test("a claim that is refused removes none")
+    func refusedSweepsNothing() async throws {
+        for payment in 0..<10 { _ = try await store.claim(.sample(payment)) }
+        for _ in 0..<20 { _ = await refusal { _ = try await store.claim(.sample(9, after: 1_000_000)) } }
+        #expect(try temporary.rows() == 10)
+    }
+
+    @Test("once its file was removed or replaced, no token is claimed any more", arguments: [false, true])
+    func removed(isReplaced: Bool) async throws {
+        _ = try await store.claim(.sample(1))
+        try FileManager.default.removeItem(atPath: temporary.path)
+        if isReplaced { try Data().write(to: URL(filePath: temporary.path)) }
+        let refused = await refusal { _ = try await store.claim(.sample(2)) }
+        #expect(refused?.code == .storeUnavailable)
+        #expect(refused?.detail.contains("removed or replaced") == true)
+        guard case .failed = store.health else {
+            Issue.record("claims are still taken")
+            return
+        }
+    }
+
+    @Test("on a damaged file no payment is claimed twice")
+    func damaged() async throws {
+        let store = store
+        try await withThrowingTaskGroup { tasks in
+            for payment in 0..<2000 { tasks.addTask { _ = try await store.claim(.sample(payment)) } }
+            try await tasks.waitForAll()
+        }
+        try store.close()
+        let page = try beside(temporary.path) {
+            try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'claims_once'") ?? 0
+        }
+        let file = try FileHandle(forUpdating: URL(filePath: temporary.path))
+        try file.seek(toOffset: UInt64(page - 1) * 4096)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
+        try file.close()
+        let again = try ClaimStore.open(path: temporary.path)
+        for payment in 0..<5 {
+            #expect(await refusal { _ = try await again.claim(.sample(payment)) }?.code == .storeUnavailable)
+        }
+        guard case .failed = again.health else {
+            Issue.record("claims are still taken")
+            return
+        }
+        try again.close()
+    }
+
+    @Test("a file that is no database of claims is refused and left as it is")
+    func foreign() async throws {
+        let other = try TemporaryStore()
+        let ofMerchants = await refusal { _ = try ClaimStore.open(path: other.path) }
+        #expect(ofMerchants?.detail.contains("another program's database") == true)
+        let ofClaims = await refusal { _ = try SQLiteStore.open(path: temporary.path) }
+        #expect(ofClaims?.detail.contains("another program's database") == true)
+        let letter = temporary.directory.appending(path: "letter.txt").path
+        try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: letter))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: letter)
+        #expect(
+            await refusal { _ = try ClaimStore.open(path: letter) }?.detail.contains("the file is no database") == true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: letter)
+        #expect(await refusal { _ = try ClaimStore.open(path: letter) }?.detail.contains("expected 600") == true)
+    }
+}
+
+/// A file system of our own that is soon full. Making one takes root.
+@Suite("Claims on a full disk", .enabled(if: SmallDisk.canBeMade, "mounting a tmpfs takes root"))
+struct FullDiskClaimTests {
+    @Test("claims are refused while the disk is full, nothing acknowledged is lost, and they go on by themselves")
+    func full() async throws {
+        let disk = try SmallDisk(kilobytes: 300)
+        let claims = try TemporaryClaims(in: URL(filePath: disk.path))
+        let store = claims.store
+        var acknowledged = 0
+        var refused: MerchantError?
+        while refused == nil, acknowledged < 20_000 {
+            let payment = acknowledged
+            refused = await refusal { _ = try await store.claim(.sample(payment)) }
+            if refused == nil { acknowledged += 1 }
+        }
+        #expect(refused?.code == .storeUnavailable)
+        #expect(refused?.detail.contains("full") == true)
+        guard case .impaired = store.health else {
+            Issue.record("a full disk does not show: \(store.health)")
+            return
+        }
+        try disk.resize(kilobytes: 4000)
+        let next = acknowledged
+        #expect(try await store.claim(.sample(next)) == .won)
+        #expect(store.health == .ready)
+        for payment in stride(from: 0, through: acknowledged, by: 7) {
+            #expect(await refusal { _ = try await store.claim(.sample(payment)) }?.code == .tokenAlreadyClaimed)
+        }
+        try store.close()
+    }
+}
+
+/// A tmpfs of a size.
+final class SmallDisk: Sendable {
+    static let canBeMade = (try? SmallDisk(kilobytes: 64)) != nil
+
+    let path: String
+
+    init(kilobytes: Int) throws {
+        path = try makeDirectory().path
+        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k,mode=700", "tmpfs", path) == 0 else {
+            try FileManager.default.removeItem(atPath: path)
+            throw CocoaError(.fileWriteNoPermission)
+        }
+    }
+
+    deinit {
+        _ = try? Self.run("umount", "-l", path)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func resize(kilobytes: Int) throws { _ = try Self.run("mount", "-o", "remount,size=\(kilobytes)k", path) }
+
+    private static func run(_ command: String...) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

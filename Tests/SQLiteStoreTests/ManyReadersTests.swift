@@ -1,0 +1,28 @@
+import MerchantCore
+import SQLiteStore
+import Testing
+import Vocabulary
+
+@Suite("Many readers")
+struct ManyReadersTests {
+    @Test("reads that wait and reads that hold their thread never wait for each other", .timeLimit(.minutes(1)))
+    func together() async throws {
+        let temporary = try TemporaryStore()
+        try await temporary.onboard()
+        let store = temporary.store
+        let found = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    var found = 0
+                    for _ in 0..<50 {
+                        found += try await store.read { try $0.keyPairs(of: Sample.merchant).count }
+                        found += try store.readNow { try $0.keyPairs(of: Sample.merchant).count }
+                    }
+                    return found
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(found == 64 * 50 * 2)
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import GRDB
+import MerchantCore
+import SQLiteStore
+import Schema
+import Testing
+import Vocabulary
+
+@Suite("Opening the store")
+struct OpeningTests {
+    /// The suite is made anew for each test, and its store with it.
+    let temporary: TemporaryStore
+
+    init() throws { temporary = try TemporaryStore() }
+
+    @Test("the connection that writes syncs every commit and overwrites what it removes")
+    func liveSettings() throws {
+        let settings = try temporary.store.settings()
+        #expect(settings["journal_mode"] == "wal")
+        #expect(settings["synchronous"] == "2")
+        #expect(settings["foreign_keys"] == "1")
+        #expect(settings["secure_delete"] == "1")
+        #expect(settings["trusted_schema"] == "0")
+        #expect(settings["cell_size_check"] == "1")
+        #expect(settings["busy_timeout"] == "5000")
+    }
+
+    @Test("the database, its log and its shared memory are for their owner alone")
+    func fileModes() async throws {
+        try await temporary.onboard()
+        for suffix in ["", "-wal", "-shm"] { #expect(try mode(of: temporary.path + suffix) == 0o600) }
+    }
+
+    @Test("a database that others may use is refused", arguments: [0o640, 0o604, 0o660])
+    func openToOthers(permissions: Int) async throws {
+        try temporary.store.close()
+        try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: temporary.path)
+        let refusal = await refusal { _ = try SQLiteStore.open(path: temporary.path) }
+        #expect(refusal?.code == .storeUnavailable)
+        #expect(refusal?.detail.contains("expected 600") == true)
+    }
+
+    @Test("a link in the database's place is refused")
+    func link() async throws {
+        try temporary.store.close()
+        let link = temporary.directory.appending(path: "link.db").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: temporary.path)
+        let refusal = await refusal { _ = try SQLiteStore.open(path: link) }
+        #expect(refusal?.detail.contains("expected a regular file") == true)
+    }
+
+    @Test("a missing directory is refused in words")
+    func noDirectory() async {
+        let refusal = await refusal { _ = try SQLiteStore.open(path: "/nowhere/at/all/merchants.db") }
+        #expect(refusal?.code == .storeUnavailable)
+        #expect(refusal?.detail.contains("No such file or directory") == true)
+    }
+
+    @Test("what was stored is there after closing and opening again")
+    func reopening() async throws {
+        let keyPair = try await temporary.onboard(certificateEnds: Sample.moment.adding(.seconds(60)))
+        try await temporary.store.write { try $0.setDaemonFact("fact", "one") }
+        try temporary.store.close()
+        #expect(temporary.store.health != .ready)
+        await #expect(throws: MerchantError.self) { try await temporary.store.write { try $0.setDaemonFact("a", "b") } }
+
+        let again = try SQLiteStore.open(path: temporary.path)
+        #expect(again.health == .ready)
+        try again.readNow { reader throws in
+            #expect(try reader.merchant(Sample.merchant) == Sample.record(Sample.merchant))
+            #expect(try reader.keyPair(keyPair.publicKeyHash) == keyPair)
+            #expect(try reader.certificates(of: keyPair.publicKeyHash).count == 1)
+            #expect(try reader.daemonFact("fact") == "one")
+        }
+        #expect(try again.dataKeys() == [Sample.dataKey])
+        #expect(try await again.quickCheck() == [])
+        try again.close()
+    }
+
+    @Test("a database that a newer program wrote is refused and left as it is")
+    func newer() async throws {
+        try temporary.store.close()
+        try temporary.aside { try $0.execute(sql: "PRAGMA user_version = 99") }
+        let refusal = await refusal { _ = try SQLiteStore.open(path: temporary.path) }
+        #expect(refusal?.code == .storeUnavailable)
+        #expect(refusal?.detail.contains("schema version 99, this program knows \(Schema.migrations.count)") == true)
+        #expect(try temporary.aside { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 99)
+    }
+
+    @Test("a database made by another text of a migration is refused")
+    func editedMigration() async throws {
+        try temporary.store.close()
+        try temporary.aside { try $0.execute(sql: "UPDATE migrations SET sha256 = zeroblob(32)") }
+        let refusal = await refusal { _ = try SQLiteStore.open(path: temporary.path) }
+        #expect(refusal?.detail.contains("another text of migration v0001_foundation") == true)
+    }
+
+    @Test("another program's database is refused and not touched", arguments: [0, 1234])
+    func foreign(applicationID: Int) async throws {
+        let directory = try makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appending(path: "other.db").path
+        try beside(path) { try $0.execute(sql: "CREATE TABLE t (a); PRAGMA application_id = \(applicationID)") }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let before = try Data(contentsOf: URL(filePath: path))
+        let refusal = await refusal { _ = try SQLiteStore.open(path: path) }
+        #expect(refusal?.detail.contains("'\(path)' is another program's database") == true)
+        #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
+
+    @Test("a file that is no database is refused")
+    func noDatabase() async throws {
+        let directory = try makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appending(path: "letter.txt").path
+        try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let refusal = await refusal { _ = try SQLiteStore.open(path: path) }
+        #expect(refusal?.code == .storeUnavailable)
+        #expect(refusal?.detail.contains("the file is no database") == true)
+    }
+
+    @Test("an empty file becomes a database of the latest version")
+    func upgradeFromNothing() throws {
+        let directory = try makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appending(path: "merchants.db").path
+        try Data().write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        try SQLiteStore.open(path: path).close()
+        let (version, names) = try beside(path) { db in
+            (
+                try Int.fetchOne(db, sql: "PRAGMA user_version"),
+                try String.fetchAll(db, sql: "SELECT name FROM migrations ORDER BY version")
+            )
+        }
+        #expect(version == Schema.migrations.count)
+        #expect(names == Schema.migrations.map(\.name))
+    }
+
+    @Test("every table is strict")
+    func strictTables() throws {
+        let loose = try temporary.aside {
+            try String.fetchAll(
+                $0,
+                sql:
+                    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' AND strict = 0"
+            )
+        }
+        #expect(loose == [])
+    }
+}

@@ -1,0 +1,290 @@
+import Foundation
+import GRDB
+import MerchantCore
+import SQLiteStore
+import Schema
+import Synchronization
+import Testing
+import Vocabulary
+
+@Suite("Registrations in the store")
+struct RegistrationTests {
+    /// The suite is made anew for each test, and its store with it.
+    let temporary: TemporaryStore
+
+    init() throws { temporary = try TemporaryStore() }
+
+    static func partner(_ number: Int) -> PartnerInternalMerchantIdentifier {
+        PartnerInternalMerchantIdentifier("shop|$;\(1000 + number)")!
+    }
+
+    static func names(_ texts: [String]) -> Set<DomainName> { Set(texts.compactMap { DomainName(ascii: $0) }) }
+
+    static func registration(_ number: Int, _ domains: [String] = ["a.example"]) -> Registration {
+        Registration(
+            partnerInternalMerchantIdentifier: partner(number),
+            desired: DesiredRegistration(
+                partnerMerchantName: "Shöp", domainNames: names(domains),
+                encryptTo: MerchantIdentifier("platformintegrator.com.example")!, merchantUrl: "https://a.example/"),
+            merchantIdentifier: nil, known: nil, createdAt: Sample.moment, changedAt: Sample.moment)
+    }
+
+    static func known(_ domains: Set<String>, of registration: Registration) -> KnownRegistration {
+        KnownRegistration(
+            details: .init(
+                partnerMerchantName: registration.desired.partnerMerchantName,
+                encryptToHash: registration.desired.encryptTo.appleHash, domainNames: domains),
+            learnedAt: Sample.moment.adding(.seconds(5)))
+    }
+
+    @Test("what is wanted and what is known are kept through every change")
+    func changes() async throws {
+        let store = temporary.store
+        try await store.write { try $0.insert(Sample.record(Sample.merchant)) }
+        var registration = Self.registration(1, ["a.example", "b.example"])
+        let first = registration
+        try await store.write { try $0.insert(first) }
+        let absent = KnownRegistration(details: nil, learnedAt: Sample.moment)
+        let steps: [(KnownRegistration?, [String])] = [
+            (Self.known(["a.example", "x y"], of: first), ["a.example", "b.example"]),
+            (Self.known(["b.example"], of: first), ["b.example", "c.example"]),
+            (absent, ["b.example"]), (absent, []), (Self.known(["c.example"], of: first), []),
+            (Self.known(["c.example"], of: first), ["c.example"]), (nil, ["d.example"]), (absent, []),
+        ]
+        for (known, domains) in steps {
+            registration.known = known
+            registration.desired.domainNames = Self.names(domains)
+            registration.merchantIdentifier = domains.isEmpty ? nil : Sample.merchant
+            registration.changedAt = registration.changedAt.adding(.seconds(1))
+            let changed = registration
+            try await store.write { try $0.update(changed) }
+            try checkTotals(temporary)
+            try store.readNow { reader throws in
+                #expect(try reader.registration(Self.partner(1)) == changed)
+                let counts = try reader.counts(at: Sample.moment)
+                #expect(counts.registrations == (domains.isEmpty ? 0 : 1))
+                #expect(counts.registrationsDrifting == (changed.drift.isEmpty ? 0 : 1))
+                #expect(try reader.registrations(after: nil, limit: 9, all: false).count == (changed.isShown ? 1 : 0))
+                #expect(try reader.registrations(after: nil, limit: 9, all: true).count == 1)
+                #expect(
+                    try reader.registration(naming: Sample.merchant) == (domains.isEmpty ? nil : Self.partner(1)))
+            }
+        }
+        #expect(try await store.quickCheck() == [])
+    }
+
+    @Test("a call is open until it is closed, once, and there is one open for a merchant")
+    func calls() async throws {
+        let store = temporary.store
+        let registration = Self.registration(1)
+        let merchant = try #require(MerchantIdentifier("platformintegrator.com.example"))
+        let content = RegistrationCall.Content.register(registration.desired, merchant: nil)
+        let opened = try await store.write { transaction throws in
+            try transaction.insert(Sample.record(merchant))
+            try transaction.insert(Self.registration(1, []))
+            try transaction.insert(Self.registration(2, []))
+            return try transaction.open(content, of: Self.partner(1), requestId: "r", at: Sample.moment)
+        }
+        try store.readNow { reader throws in
+            #expect(try reader.openCall(of: Self.partner(1)) == opened)
+            #expect(try reader.openCall(of: Self.partner(2)) == nil)
+            #expect(try reader.registration(naming: merchant) == Self.partner(1))
+            #expect(try reader.counts(at: Sample.moment).registrationCallsOpen == 1)
+        }
+        #expect(
+            await refusal {
+                _ = try await store.write {
+                    try $0.open(content, of: Self.partner(1), requestId: "r", at: Sample.moment)
+                }
+            }?.code == .registrationConflict)
+        let second = try await store.write { transaction throws in
+            try transaction.open(
+                .unregister(Self.names(["a.example", "b.example"]), reason: "closed"), of: Self.partner(2),
+                requestId: "r", at: Sample.moment)
+        }
+        try store.readNow { reader throws in
+            #expect(try reader.openCalls(after: nil, limit: 1) == [opened])
+            #expect(try reader.openCalls(after: opened, limit: 9) == [second])
+        }
+        try checkTotals(temporary)
+        try await store.write { try $0.close(opened, .repeated, finding: "why", at: Sample.moment) }
+        try checkTotals(temporary)
+        #expect(
+            await refusal { try await store.write { try $0.close(opened, .done, finding: nil, at: Sample.moment) } }
+                != nil)
+        try store.readNow { reader throws in
+            #expect(
+                try reader.repeatedCalls(of: Self.partner(1), since: Sample.moment.adding(.seconds(-1))) == [opened])
+            #expect(try reader.repeatedCalls(of: Self.partner(1), since: Sample.moment).isEmpty)
+            #expect(try reader.openCalls(after: nil, limit: 9) == [second])
+            #expect(try reader.counts(at: Sample.moment).registrationCallsOpen == 1)
+        }
+    }
+
+    @Test("the domain file, the integrators and the identity keys are found")
+    func platform() async throws {
+        let store = temporary.store
+        let integrator = try #require(MerchantIdentifier("platformintegrator.com.example"))
+        #expect(try store.readNow { try $0.domainFile() } == nil)
+        for bytes in [[UInt8](0...255), [0]] {
+            let file = DomainFile(bytes: bytes, storedAt: Sample.moment)
+            try await store.write { try $0.store(file) }
+            #expect(try store.readNow { try $0.domainFile() } == file)
+        }
+        try await temporary.onboard(Sample.merchant, .standby, seed: 1)
+        try await store.write { transaction throws in
+            try transaction.insert(Sample.record(integrator))
+            for (seed, state) in [(2, KeyState.standby), (3, .revoked), (4, .current)] {
+                let keyPair = Sample.keyPair(seed, of: integrator, state, algorithm: .rsaV1, purpose: .identity)
+                try transaction.insert(keyPair, Sample.new(keyPair, seed: seed))
+            }
+        }
+        try store.readNow { reader throws in
+            #expect(try reader.platformIntegrators(limit: 9) == [integrator])
+            #expect(try reader.activeIdentityKeyPairs().map(\.publicKeyHash) == [Sample.hash(2), Sample.hash(4)])
+        }
+    }
+
+    @Test(
+        "what would break a rule is refused, whoever writes",
+        arguments: [
+            ("DELETE FROM registrations", "Apple may still act"),
+            ("DELETE FROM registration_calls", "kept as history"),
+            ("UPDATE registration_calls SET domain_names = 'x.example'", "never changes"),
+            ("UPDATE registration_calls SET outcome = 'done'", "CHECK constraint failed"),
+            ("UPDATE registrations SET partner_internal_merchant_identifier = 'other'", "never changes"),
+            ("UPDATE registrations SET known_name = NULL, known_encrypt_to = NULL", "CHECK constraint failed"),
+            ("UPDATE registrations SET learned_at = NULL", "CHECK constraint failed"),
+            ("UPDATE registrations SET encrypt_to = 'shop'", "CHECK constraint failed"),
+            ("UPDATE registrations SET merchant_identifier = 'merchant.nobody'", "FOREIGN KEY"),
+            ("UPDATE registration_domains SET domain_name = 'other'", "never changes"),
+            ("UPDATE registration_domains SET is_desired = 0, is_known = 0", "CHECK constraint failed"),
+            ("INSERT INTO registration_domains VALUES (1, 'https://a.example', 1, 0)", "CHECK constraint failed"),
+            ("INSERT INTO registration_domains VALUES (1, 'A.example', 1, 0)", "CHECK constraint failed"),
+            ("INSERT INTO registration_domains VALUES (2, 'x.example', 0, 1)", "not registered there"),
+            ("INSERT INTO registration_domains VALUES (9, 'x.example', 1, 0)", "FOREIGN KEY"),
+            (
+                "INSERT INTO registration_domains SELECT 1, 'd' || value || '.example', 1, 0 FROM json_each('[\((0..<99).map(String.init).joined(separator: ","))]')",
+                "CHECK constraint failed"
+            ),
+            (
+                "INSERT INTO registrations (partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, created_at, changed_at) VALUES ('a/b', 'x', 'merchant.a', 1, 1)",
+                "CHECK constraint failed"
+            ),
+            (
+                "INSERT INTO registration_calls (registration_id, kind, domain_names, reason, request_id, opened_at) VALUES (1, 'unregister', 'a', 'r', 'r', 1)",
+                "UNIQUE constraint failed"
+            ),
+            (
+                "INSERT INTO registration_calls (registration_id, kind, domain_names, request_id, opened_at) VALUES (2, 'unregister', 'a', 'r', 1)",
+                "CHECK constraint failed"
+            ),
+            ("UPDATE merchants SET removed_at = 1", "a registration names the merchant"),
+            ("INSERT INTO domain_verification_file VALUES (2, x'00', 1)", "CHECK constraint failed"),
+            ("UPDATE domain_verification_file SET content = x''", "CHECK constraint failed"),
+        ])
+    func refused(statement: String, expected: String) async throws {
+        let integrator = try #require(MerchantIdentifier("platformintegrator.com.example"))
+        var registration = Self.registration(1)
+        registration.known = Self.known(["a.example"], of: registration)
+        let stored = registration
+        try await temporary.store.write { transaction throws in
+            try transaction.insert(Sample.record(integrator))
+            try transaction.insert(stored)
+            try transaction.insert(Self.registration(2, []))
+            _ = try transaction.open(
+                .unregister(Self.names(["a.example"]), reason: "closed"), of: Self.partner(1), requestId: "r",
+                at: Sample.moment)
+            try transaction.store(DomainFile(bytes: [1], storedAt: Sample.moment))
+        }
+        let found: String? = try temporary.aside { db in
+            do {
+                try db.execute(sql: statement)
+                return nil
+            } catch let error as DatabaseError { return error.message ?? "" }
+        }
+        #expect(found?.contains(expected) == true, "\(statement): \(found ?? "went through")")
+    }
+
+    @Test("no question about registrations goes through a whole table")
+    func queryPlans() async throws {
+        let statements = Mutex<Set<String>>([])
+        let traced = try TemporaryStore(trace: { sql in statements.withLock { _ = $0.insert(sql) } })
+        // A migration may go through whole tables, once.
+        statements.withLock { $0 = [] }
+        let partner = Self.partner(1)
+        try await traced.store.write { transaction throws in
+            try transaction.insert(Sample.record(Sample.merchant))
+            var registration = Self.registration(1)
+            try transaction.insert(registration)
+            for domains: Set<String> in [["a.example", "x.example"], ["a.example"], []] {
+                registration.known = Self.known(domains, of: registration)
+                try transaction.update(registration)
+            }
+            let call = try transaction.open(
+                .unregister(Self.names(["a.example"]), reason: "r"), of: partner, requestId: "r", at: Sample.moment)
+            try transaction.close(call, .done, finding: nil, at: Sample.moment)
+            try transaction.store(DomainFile(bytes: [1], storedAt: Sample.moment))
+            var merchant = Sample.record(Sample.merchant)
+            merchant.removedAt = Sample.moment
+            try transaction.update(merchant)
+        }
+        try traced.store.readNow { reader throws in
+            for all in [true, false] { _ = try reader.registrations(after: partner, limit: 10, all: all) }
+            _ = try reader.registration(naming: Sample.merchant)
+            _ = try reader.openCall(of: partner)
+            _ = try reader.openCalls(after: nil, limit: 10)
+            _ = try reader.repeatedCalls(of: partner, since: Sample.moment)
+            _ = try reader.platformIntegrators(limit: 2)
+            _ = try reader.activeIdentityKeyPairs()
+            _ = try reader.domainFile()
+        }
+        let asked = statements.withLock { $0 }.filter { sql in
+            ["SELECT ", "UPDATE ", "DELETE "].contains { sql.hasPrefix($0) } && !sql.contains("sqlite_master")
+        }
+        #expect(asked.count > 18)
+        let large = ["merchants", "key_pairs", "registrations", "registration_domains", "registration_calls"]
+        try traced.aside { db in
+            for sql in asked {
+                let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
+                statement.setUncheckedArguments(
+                    StatementArguments([Int?](repeating: nil, count: sql.count { $0 == "?" })))
+                for row in try Row.fetchAll(statement) {
+                    let step: String = row["detail"]
+                    // Few are open at a time, and their own index holds no others.
+                    guard !step.hasSuffix("USING INDEX registration_calls_one_open"),
+                        !step.hasSuffix("USING INDEX key_pairs_active_identities")
+                    else { continue }
+                    #expect(!large.contains { step.hasPrefix("SCAN \($0)") }, "\(step) in \(sql)")
+                    #expect(!step.contains("TEMP B-TREE"), "\(step) in \(sql)")
+                }
+            }
+        }
+    }
+
+    @Test("a database of the first version is brought up to date with everything in it")
+    func migration() async throws {
+        let directory = try makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appending(path: "merchants.db").path
+        let first = Schema.migrations[0]
+        try beside(path) { db in
+            try db.execute(sql: first.sql)
+            try db.execute(
+                sql: """
+                    INSERT INTO migrations (version, name, sha256, applied_at) VALUES (1, ?, ?, 1);
+                    INSERT INTO merchants (identifier, target_active_key_pairs, created_at) VALUES ('merchant.a', 2, 1);
+                    """, arguments: [first.name, Data(Sample.sha256(first.sql))])
+            try db.execute(sql: "PRAGMA application_id = \(0x6D6B_6479); PRAGMA user_version = 1")
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let store = try SQLiteStore.open(path: path)
+        try store.readNow { reader throws in
+            #expect(try reader.counts(at: Sample.moment).merchants == 1)
+            #expect(try reader.registrations(after: nil, limit: 1, all: true).isEmpty)
+        }
+        #expect(try await store.quickCheck() == [])
+        try store.close()
+        #expect(try beside(path) { try Int.fetchOne($0, sql: "PRAGMA user_version") } == Schema.migrations.count)
+    }
+}

@@ -1,0 +1,87 @@
+import Crypto
+import Foundation
+import MerchantCore
+import Vocabulary
+
+/// Values to store, each told apart by a number.
+enum Sample {
+    static let merchant = merchant(0)
+    static let moment = Timestamp(millisecondsSince1970: 1_780_000_000_000)
+    static let caller = Caller(uid: 1000, gid: 1000, pid: 42, program: "/usr/bin/merchantkeyctl")
+    static let dataKey = SealedDataKey(identifier: 1, bytes: [1, 2, 3], masterKeyCheck: [4, 5, 6], createdAt: moment)
+
+    static func merchant(_ number: Int) -> MerchantIdentifier {
+        guard let identifier = MerchantIdentifier("merchant.com.example.shop\(number)") else {
+            preconditionFailure("letters, digits and dots make an identifier")
+        }
+        return identifier
+    }
+
+    static func record(_ identifier: MerchantIdentifier) -> Merchant {
+        Merchant(identifier: identifier, name: "Shop", createdAt: moment)
+    }
+
+    static func digest(_ name: String, _ number: Int) -> [UInt8] {
+        Array(SHA256.hash(data: Data("\(name) \(number)".utf8)))
+    }
+
+    static func sha256(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
+
+    static func hash(_ seed: Int) -> PublicKeyHash {
+        guard let hash = PublicKeyHash(bytes: digest("key", seed)) else {
+            preconditionFailure("SHA-256 yields 32 bytes")
+        }
+        return hash
+    }
+
+    static func keyPair(
+        _ seed: Int, of merchant: MerchantIdentifier = merchant, _ state: KeyState = .pending,
+        algorithm: KeyAlgorithm = .ecV1, purpose: KeyPurpose = .paymentProcessing
+    ) -> KeyPair {
+        KeyPair(
+            publicKeyHash: hash(seed), merchantIdentifier: merchant, algorithm: algorithm, purpose: purpose,
+            origin: .generated, state: state, createdAt: moment.adding(.seconds(seed)),
+            stateSince: moment.adding(.seconds(seed)))
+    }
+
+    /// Sealed bytes that name their key over and over, so that any piece of them is known again.
+    static func sealedBytes(_ seed: Int) -> [UInt8] {
+        (0..<8).flatMap { _ in Array(sealedMark.utf8) + Array(String(format: "%08d", seed).utf8) }
+    }
+
+    static let sealedMark = "<sealed private key>"
+
+    static func new(_ keyPair: KeyPair, seed: Int) -> NewKeyPair {
+        NewKeyPair(
+            publicKeyHash: keyPair.publicKeyHash, algorithm: keyPair.algorithm, purpose: keyPair.purpose,
+            subjectPublicKeyInfo: digest("spki", seed), certificateSigningRequest: digest("csr", seed),
+            sealedPrivateKey: SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: sealedBytes(seed)))
+    }
+
+    static func certificate(
+        _ seed: Int, begins: Timestamp = moment, ends: Timestamp = moment.adding(.seconds(1_000_000))
+    ) -> StoredCertificate {
+        StoredCertificate(
+            der: digest("der", seed), fingerprint: Array(SHA256.hash(data: Data(digest("der", seed)))),
+            serialNumber: "0\(seed)",
+            subject: "CN=Shop", issuer: "CN=Issuer", notBefore: begins, notAfter: ends, issuerVerified: true,
+            storedAt: moment)
+    }
+
+    static func event(
+        _ kind: Event.Kind = .belowTarget, _ severity: Event.Severity = .notice, merchant: MerchantIdentifier? = nil,
+        at moment: Timestamp = moment
+    ) -> Event {
+        Event(
+            kind, severity, at: moment, merchant: merchant, key: hash(1), rollId: "roll-1",
+            detail: "1 of 2 active key pairs")
+    }
+
+    static func entry(_ action: AuditAction, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil)
+        -> AuditEntry
+    {
+        AuditEntry(
+            action, by: caller, at: moment, merchant: merchant, key: key, before: "pending", after: "standby",
+            reason: "because", requestId: "r1")
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+import MerchantCore
+import SQLiteStore
+import MerchantTestSupport
+import Vocabulary
+
+/// A file of claims in a directory of its own, which goes when the value goes.
+final class TemporaryClaims: Sendable {
+    static let start = Timestamp(millisecondsSince1970: 1_790_000_000_000)
+
+    let directory: URL
+    let store: ClaimStore
+
+    var path: String { directory.appending(path: "claims.sqlite").path }
+
+    init(in directory: URL? = nil) throws {
+        self.directory = try directory ?? makeDirectory()
+        store = try ClaimStore.open(path: self.directory.appending(path: "claims.sqlite").path)
+    }
+
+    deinit {
+        try? store.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    func rows() throws -> Int {
+        try beside(path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM claims") ?? -1 }
+    }
+}
+
+extension TokenClaim {
+    /// A claim whose payment, key and request are told by small numbers.
+    static func sample(
+        _ payment: Int, key: Int? = nil, request: Int = 0, uid: UInt32 = 1000, after seconds: Int = 0
+    ) -> TokenClaim {
+        TokenClaim(
+            transactionId: digest(payment), callerUID: uid,
+            at: TemporaryClaims.start.adding(.seconds(seconds)),
+            attempt: key.map { Attempt(keyDigest: digest($0), requestDigest: digest(request)) })
+    }
+
+    /// Spread over the whole range, as real identifiers are.
+    private static func digest(_ number: Int) -> Words256 {
+        var random = SeededGenerator(seed: UInt64(number))
+        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        guard let words = Words256(bytes: bytes) else { preconditionFailure("32 bytes") }
+        return words
+    }
+}

@@ -1,0 +1,322 @@
+import Dispatch
+import Foundation
+import GRDB
+import MerchantCore
+import SQLiteStore
+import Synchronization
+import Testing
+import Vocabulary
+
+@Suite("Changes")
+struct TransactionTests {
+    /// The suite is made anew for each test, and its store with it.
+    let temporary: TemporaryStore
+
+    init() throws { temporary = try TemporaryStore() }
+
+    struct Failure: Error {}
+
+    @Test("a change that fails leaves nothing behind and takes none of its group with it")
+    func isolation() async throws {
+        let store = temporary.store
+        let gate = DispatchSemaphore(value: 0)
+        async let first: Void = store.write { _ in gate.wait() }
+        let outcomes = await withTaskGroup(of: (Int, Bool).self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    do {
+                        try await store.write { transaction throws in
+                            let merchant = Sample.merchant(number)
+                            try transaction.insert(Sample.record(merchant))
+                            let keyPair = Sample.keyPair(number, of: merchant)
+                            try transaction.insert(keyPair, Sample.new(keyPair, seed: number))
+                            try transaction.append(Sample.entry(.merchantAdded, merchant: merchant))
+                            if number.isMultiple(of: 3) { throw Failure() }
+                        }
+                        return (number, true)
+                    } catch { return (number, error is Failure ? false : true) }
+                }
+            }
+            group.addTask {
+                gate.signal()
+                return (-1, true)
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        try await first
+        let kept = (0..<40).filter { !$0.isMultiple(of: 3) }
+        #expect(outcomes.filter { $0.value && $0.key >= 0 }.keys.sorted() == kept)
+        try store.readNow { reader throws in
+            for number in 0..<40 {
+                #expect(try (reader.merchant(Sample.merchant(number)) != nil) == kept.contains(number))
+                #expect(try (reader.keyPair(Sample.hash(number)) != nil) == kept.contains(number))
+            }
+            #expect(try reader.auditRecords(merchant: nil, key: nil, before: nil, limit: 100).count == kept.count)
+            #expect(try reader.counts(at: Sample.moment).merchants == kept.count)
+        }
+        try checkTotals(temporary)
+    }
+
+    @Test("changes that wait while one is written share a commit, and observers hear of each commit once")
+    func grouping() async throws {
+        let store = temporary.store
+        let listener = Listener()
+        store.setObservers([listener])
+        try await store.write { try $0.insert(Sample.record(Sample.merchant)) }
+        let gate = DispatchSemaphore(value: 0)
+        let holds = DispatchSemaphore(value: 0)
+        let blocker = Task {
+            try await store.write { _ in
+                holds.signal()
+                gate.wait()
+            }
+        }
+        await Task.detached { waitFor(holds) }.value
+        final class Counter: Sendable { let value = Atomic(0) }
+        let begun = Counter()
+        let writes = (0..<200).map { number in
+            Task {
+                begun.value.add(1, ordering: .relaxed)
+                try await store.write { transaction throws in
+                    let keyPair = Sample.keyPair(number)
+                    try transaction.insert(keyPair, Sample.new(keyPair, seed: number))
+                }
+            }
+        }
+        while begun.value.load(ordering: .relaxed) < 200 { await Task.yield() }
+        gate.signal()
+        try await blocker.value
+        for write in writes { try await write.value }
+        #expect(Set(listener.calls.joined()).count == 200)
+        #expect(listener.calls.joined().count == 200)
+        #expect(listener.calls.count < 20)
+    }
+
+    @Test("observers are told before the caller is answered, and see the change")
+    func observersFirst() async throws {
+        final class Slow: KeyChangeObserver {
+            let store: SQLiteStore
+            let seen = Mutex<[KeyState?]>([])
+            init(_ store: SQLiteStore) { self.store = store }
+            func keysChanged(_ hashes: [PublicKeyHash]) {
+                usleep(20_000)
+                let states = hashes.map { hash in try? store.readNow { try $0.keyPair(hash)?.state } }
+                seen.withLock { $0 += states }
+            }
+        }
+        let observer = Slow(temporary.store)
+        temporary.store.setObservers([observer])
+        var keyPair = try await temporary.onboard()
+        #expect(observer.seen.withLock { $0 } == [.pending])
+        keyPair.state = .revoked
+        let revoked = keyPair
+        try await temporary.store.write { try $0.update(revoked) }
+        #expect(observer.seen.withLock { $0 } == [.pending, .revoked])
+        _ = try await temporary.store.write { try $0.insert(Sample.certificate(1), of: revoked.publicKeyHash) }
+        try await temporary.store.write { try $0.removeSealedPrivateKey(of: revoked.publicKeyHash) }
+        #expect(observer.seen.withLock { $0 } == [.pending, .revoked, .revoked, .destroyed])
+    }
+
+    @Test("observers hear nothing of a change that failed")
+    func observersOfFailures() async throws {
+        let listener = Listener()
+        temporary.store.setObservers([listener])
+        await #expect(throws: Failure.self) {
+            try await temporary.store.write { transaction throws in
+                try transaction.insert(Sample.record(Sample.merchant))
+                let keyPair = Sample.keyPair(1)
+                try transaction.insert(keyPair, Sample.new(keyPair, seed: 1))
+                throw Failure()
+            }
+        }
+        #expect(listener.calls == [])
+    }
+
+    @Test("duplicates are refused in the domain's words")
+    func duplicates() async throws {
+        let store = temporary.store
+        let keyPair = try await temporary.onboard(Sample.merchant, .current)
+        try await store.write { try $0.insert(Sample.record(Sample.merchant(2))) }
+
+        let merchant = await refusal { try await store.write { try $0.insert(Sample.record(Sample.merchant)) } }
+        #expect(merchant?.code == .merchantExists)
+        let same = await refusal { try await store.write { try $0.insert(keyPair, Sample.new(keyPair, seed: 1)) } }
+        #expect(same?.code == .keyExists)
+        let anothers = Sample.keyPair(1, of: Sample.merchant(2))
+        let taken = await refusal { try await store.write { try $0.insert(anothers, Sample.new(anothers, seed: 1)) } }
+        #expect(taken?.code == .keyBelongsToAnotherMerchant)
+        #expect(taken?.detail.contains(Sample.merchant.rawValue) == false)
+        let second = Sample.keyPair(2, .current)
+        let current = await refusal { try await store.write { try $0.insert(second, Sample.new(second, seed: 2)) } }
+        #expect(current?.code == .currentKeyExists)
+        #expect(current?.detail.contains(keyPair.publicKeyHash.base64) == true)
+        let nobodys = Sample.keyPair(3, of: Sample.merchant(3))
+        let lost = await refusal { try await store.write { try $0.insert(nobodys, Sample.new(nobodys, seed: 3)) } }
+        #expect(lost?.code == .merchantNotFound)
+        let unknown = await refusal { try await store.write { try $0.update(Sample.keyPair(9)) } }
+        #expect(unknown?.code == .keyNotFound)
+        let removed = await refusal {
+            try await store.write { transaction throws in
+                guard var merchant = try transaction.merchant(Sample.merchant) else { return }
+                merchant.removedAt = Sample.moment
+                try transaction.update(merchant)
+            }
+        }
+        #expect(removed?.code == .merchantInUse)
+        #expect(store.health == .ready)
+    }
+
+    @Test("the same certificate is stored once")
+    func certificateTwice() async throws {
+        let keyPair = try await temporary.onboard()
+        for expected in [true, false] {
+            let isNew = try await temporary.store.write {
+                try $0.insert(Sample.certificate(1), of: keyPair.publicKeyHash)
+            }
+            #expect(isNew == expected)
+        }
+        #expect(try temporary.store.readNow { try $0.counts(at: Sample.moment).certificates } == 1)
+    }
+
+    @Test("a request's key is known for a day and swept by later ones")
+    func idempotency() async throws {
+        let store = temporary.store
+        let key = IdempotencyKey(callerUID: 1000, operation: "POST /v1/merchants", value: "abc")
+        let others = IdempotencyKey(callerUID: 1001, operation: "POST /v1/merchants", value: "abc")
+        try await store.write { transaction throws in
+            #expect(try transaction.idempotentOutcome(key) == nil)
+            try transaction.remember(
+                key, requestDigest: [1, 2], resource: "merchant.a", at: ClockReading(Sample.moment))
+            #expect(try transaction.idempotentOutcome(others) == nil)
+        }
+        let known = try await store.write { try $0.idempotentOutcome(key) }
+        #expect(known == IdempotentOutcome(requestDigest: [1, 2], resource: "merchant.a"))
+        let again = await refusal {
+            try await store.write {
+                try $0.remember(key, requestDigest: [3], resource: "merchant.b", at: ClockReading(Sample.moment))
+            }
+        }
+        #expect(again?.code == .idempotencyKeyReused)
+        try await store.write { transaction throws in
+            let nearly = Sample.moment.adding(.seconds(86_400))
+            try transaction.remember(others, requestDigest: [3], resource: "merchant.b", at: ClockReading(nearly))
+            #expect(try transaction.idempotentOutcome(key) != nil)
+            let later = IdempotencyKey(callerUID: 1, operation: "o", value: "v")
+            try transaction.remember(
+                later, requestDigest: [3], resource: "merchant.c", at: ClockReading(nearly.adding(.milliseconds(1))))
+            #expect(try transaction.idempotentOutcome(key) == nil)
+            #expect(try transaction.idempotentOutcome(others) != nil)
+        }
+    }
+
+    @Test("a full disk refuses one change, failing storage refuses all until a restart")
+    func failures() async throws {
+        let store = temporary.store
+        let full = await refusal {
+            try await store.write { _ in throw DatabaseError(resultCode: .SQLITE_FULL, message: "full") }
+        }
+        #expect(full?.code == .storeUnavailable)
+        #expect(full?.detail.contains("make room") == true)
+        // What kept a change from being written is remembered until one is; a refusal alone proves nothing.
+        guard case .impaired(let why, _) = store.health, why == full else {
+            Issue.record("\(store.health)")
+            return
+        }
+        _ = await refusal { try await store.write { _ in throw MerchantError(.notFound, "refused") } }
+        #expect(store.health != .ready)
+        try await temporary.onboard()
+        #expect(store.health == .ready)
+
+        let failed = await refusal {
+            try await store.write { _ in throw DatabaseError(resultCode: .SQLITE_IOERR_FSYNC, message: "disk I/O error")
+            }
+        }
+        #expect(failed?.code == .storeUnavailable)
+        #expect(failed?.detail.contains("until the daemon is restarted") == true)
+        guard case .failed = store.health else {
+            Issue.record("the store still takes writes")
+            return
+        }
+        let next = await refusal { try await store.write { try $0.setDaemonFact("a", "b") } }
+        #expect(next == failed)
+        #expect(throws: MerchantError.self) { try store.insert(Sample.dataKey) }
+        #expect(try store.readNow { try $0.keyPair(Sample.hash(1)) } != nil)
+    }
+
+    @Test(
+        "on a full disk a small change that still finds room does not pass for room",
+        .enabled(if: SmallDisk.canBeMade, "mounting a tmpfs takes root"))
+    func littleRoom() async throws {
+        let disk = try SmallDisk(kilobytes: 2000)
+        let store = try SQLiteStore.open(path: "\(disk.path)/m.sqlite")
+        var full: MerchantError?
+        for number in 0..<1000 where full == nil {
+            full = await refusal {
+                try await store.write {
+                    try $0.setDaemonFact("\(number)", String(repeating: "x", count: 100_000))
+                }
+            }
+        }
+        #expect(full?.detail.contains("make room") == true)
+        try disk.resize(kilobytes: 2040)
+        for _ in 0..<3 {
+            try await store.write { try $0.setDaemonFact("small", "") }
+            guard case .impaired = store.health else {
+                Issue.record("\(store.health)")
+                return
+            }
+        }
+        try disk.resize(kilobytes: 8000)
+        try await store.write { try $0.setDaemonFact("small", "") }
+        #expect(store.health == .ready)
+        try store.close()
+    }
+}
+
+/// Blocks a thread that is ours to block.
+private func waitFor(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+/// Compares the kept numbers with numbers counted row by row.
+func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let (kept, counted, active) = try temporary.aside { db in
+        (
+            try Row.fetchAll(db, sql: "SELECT name, value FROM totals ORDER BY name").map {
+                "\($0["name"] as String) \($0["value"] as Int)"
+            },
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT 'certificates' AS name, count(*) AS value FROM certificates
+                    UNION ALL SELECT 'merchants', count(*) FROM merchants WHERE removed_at IS NULL
+                    UNION ALL SELECT 'merchantsBelowTarget', count(*) FROM merchants
+                        WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs
+                    UNION ALL SELECT 'registrations', count(DISTINCT registration_id) FROM registration_domains
+                        WHERE is_desired = 1
+                    UNION ALL SELECT 'registrationsDrifting', count(*) FROM registrations WHERE drifts > 0
+                    UNION ALL SELECT 'registrationCallsOpen', count(*) FROM registration_calls WHERE outcome IS NULL
+                    UNION ALL SELECT 'keyPairs.' || state.value, (SELECT count(*) FROM key_pairs WHERE state = state.value)
+                        FROM json_each('["pending","standby","current","retiring","revoked","destroyed"]') AS state
+                    UNION ALL SELECT 'awaitingDestruction', count(*) FROM key_pairs WHERE destroy_after IS NOT NULL
+                    UNION ALL SELECT 'rolls.' || step.value, (SELECT count(*) FROM rolls WHERE rolls.step = step.value)
+                        FROM json_each('["started","certificateStored","promoted","finished","abandoned"]') AS step
+                    ORDER BY name
+                    """
+            ).map { "\($0["name"] as String) \($0["value"] as Int)" },
+            try Int.fetchOne(
+                db,
+                sql: """
+                    SELECT count(*) FROM merchants WHERE active_key_pairs <> (SELECT count(*) FROM key_pairs
+                        WHERE merchant_identifier = identifier AND purpose = 'paymentProcessing'
+                            AND state IN ('standby', 'current', 'retiring'))
+                        OR current_ends_at IS NOT (SELECT min(expires_at) FROM key_pairs
+                            WHERE merchant_identifier = identifier AND purpose = 'paymentProcessing'
+                                AND state = 'current')
+                        OR active_key_pairs > 0 AND had_active_key_pair = 0
+                        OR newest_key_pair_id <> coalesce(
+                            (SELECT max(id) FROM key_pairs WHERE merchant_identifier = identifier), 0)
+                    """)
+        )
+    }
+    #expect(kept == counted, sourceLocation: sourceLocation)
+    #expect(active == 0, sourceLocation: sourceLocation)
+}
