@@ -2,7 +2,7 @@
 import PackageDescription
 
 // The rows of the architecture, lowest first. A target imports only from rows below its own; targets in one row
-// never import each other. `Tests/ArchitectureTests` holds this file and every import in Sources/ against these rows.
+// never import each other. `Tests/ArchitectureTests` reads the rows from this file, their only copy, and checks every import in Sources/.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),

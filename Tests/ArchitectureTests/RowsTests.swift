@@ -1,25 +1,9 @@
 import Foundation
 import Testing
 
-/// Holds every import in Sources/ against the rows of the architecture, lowest first.
+/// Compares every import in `Sources/` with the rows of modules in `Package.swift`.
 @Suite struct RowsTests {
-    static let rows: [Set<String>] = [
-        [
-            "Vocabulary", "StrictJSON", "Secrets", "Schema", "CLibCrypto", "CLinux", "CSQLite", "LocalSocket",
-            "HTTPKit",
-            "CWipingAllocator", "NameResolution",
-        ],
-        ["MerchantCore", "PaymentToken", "WireAPI"],
-        ["MerchantOperations"],
-        [
-            "AdminServer", "DecryptorServer", "SQLiteStore", "KeyCustody", "AppleGateway", "EventDelivery",
-            "MerchantKeyClient",
-        ],
-        ["DaemonKit", "AdminCommands", "SandboxKit"],
-        ["merchantkeyd", "merchantkeyctl", "applepay-sandbox"],
-    ]
-
-    /// What only some rooms may import, besides the standard library and FoundationEssentials.
+    /// Modules that only some targets may import.
     static let reserved: [String: Set<String>] = [
         "GRDB": ["SQLiteStore"],
         "Hummingbird": ["AdminServer"],
@@ -34,65 +18,54 @@ import Testing
         "ArgumentParser": ["DaemonKit", "AdminCommands", "SandboxKit"],
     ]
 
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
-    static func imports() throws -> [(target: String, file: String, module: String)] {
-        let sources = root.appending(path: "Sources")
-        let enumerator = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        var found: [(String, String, String)] = []
-        for case let file as URL in enumerator where file.pathExtension == "swift" {
-            let target = file.path.dropFirst(sources.path.count + 1).split(separator: "/")[0]
-            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-                guard
-                    let match = line.wholeMatch(
-                        of: /(?:(?:package|public|internal) )?import (?:struct |enum |class |func )?(\w+).*/)
-                else { continue }
-                found.append((String(target), file.lastPathComponent, String(match.1)))
-            }
-        }
-        return found
-    }
-
-    static func row(of target: String) -> Int? { rows.firstIndex { $0.contains(target) } }
-
-    @Test func `a target imports only from rows below its own`() throws {
-        let imports = try Self.imports()
+    @Test func `a module imports only from rows below its own`() throws {
+        let map = try SourceTree.moduleMap()
+        let imports = try SourceTree.imports()
         #expect(imports.count > 100)
-        for (target, file, module) in imports {
-            let own = try #require(Self.row(of: target), "\(target) is in no row")
-            guard let other = Self.row(of: module) else { continue }
-            #expect(other < own, "\(target)/\(file) imports \(module)")
+        for found in imports {
+            let own = try #require(map.row(of: found.module), "\(found.module) is in no row")
+            guard let other = map.row(of: found.imported) else { continue }
+            #expect(other < own, "\(found.module)/\(found.file) imports \(found.imported)")
         }
     }
 
-    @Test func `what reaches outside is imported where it belongs only`() throws {
-        for (target, file, module) in try Self.imports() {
-            guard let allowed = Self.reserved[module] else { continue }
-            #expect(allowed.contains(target), "\(target)/\(file) imports \(module)")
+    @Test func `only the named modules import a reserved library`() throws {
+        for found in try SourceTree.imports() {
+            guard let allowed = Self.reserved[found.imported] else { continue }
+            #expect(allowed.contains(found.module), "\(found.module)/\(found.file) imports \(found.imported)")
         }
     }
 
-    @Test func `the domain does no input or output`() throws {
-        for (target, file, module) in try Self.imports() where target == "MerchantCore" {
+    @Test func `MerchantCore does no input or output`() throws {
+        for found in try SourceTree.imports() where found.module == "MerchantCore" {
             #expect(
-                ["Vocabulary", "Secrets", "Crypto", "FoundationEssentials", "Synchronization"].contains(module),
-                "\(target)/\(file) imports \(module)")
+                ["Vocabulary", "Secrets", "Crypto", "FoundationEssentials", "Synchronization"].contains(found.imported),
+                "\(found.file) imports \(found.imported)")
         }
     }
 
-    @Test func `a program is a main function and its composition`() throws {
-        for program in try #require(Self.rows.last) {
-            let text = try String(
-                contentsOf: Self.root.appending(path: "Sources/\(program)/main.swift"), encoding: .utf8)
+    @Test func `a program is one file of less than 20 lines`() throws {
+        for program in try #require(SourceTree.moduleMap().rows.last) {
+            let folder = SourceTree.root.appending(path: "Sources/\(program)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["main.swift"])
+            let text = try String(contentsOf: folder.appending(path: "main.swift"), encoding: .utf8)
             #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count < 20, "\(program)")
         }
     }
 
-    @Test func `the manifest names every target that has sources, in the row it belongs to`() throws {
-        let manifest = try String(contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
-        for target in Self.rows.joined() { #expect(manifest.contains("\"\(target)\""), "\(target)") }
-        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "Sources").path)
-        for folder in folders { #expect(Self.row(of: folder) != nil, "Sources/\(folder) is in no row") }
+    @Test func `every folder of Sources is in exactly one row`() throws {
+        let modules = try SourceTree.moduleMap().rows.joined()
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: SourceTree.root.appending(path: "Sources").path)
+        // Schema's sources are in schema/.
+        #expect(modules.sorted() == (folders + ["Schema"]).sorted())
+    }
+
+    @Test func `a manifest without a row or with an empty row is refused`() throws {
+        let rows = ModuleMap.rowNames.map { "let \($0): [Target] = [\n    module(\"\($0)Module\")\n]\n" }
+        #expect(try ModuleMap(manifest: "\n" + rows.joined(separator: "\n")).rows.joined().count == rows.count)
+        for broken in ["\n" + rows.dropLast().joined(separator: "\n"), "\nlet base: [Target] = [\n]\n"] {
+            #expect(throws: ModuleMap.MissingRow.self) { try ModuleMap(manifest: broken) }
+        }
     }
 }
