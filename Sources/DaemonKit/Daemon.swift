@@ -111,55 +111,76 @@ package enum Daemon {
             socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
             policy: settings.policy, health: health, version: Program.version, startedAt: startedAt,
             openAPI: Schema.openAPI, logger: logger)
-        let sweep = DestructionSweep(
-            operations: operations, caller: daemonCaller, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
-            logger: logger)
-        let observedUse = UseKeeping(operations: operations, caller: daemonCaller, logger: logger)
-        let refusals = RefusalRecording(operations: operations, caller: daemonCaller, logger: logger)
-        let schedule = RollSchedule(operations: operations, caller: daemonCaller, logger: logger)
-        let settler = RegistrationResolver(operations: operations, caller: daemonCaller, logger: logger)
-        let eventDelivery = EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger)
-        let eventSweep = EventSweep(operations: operations, age: settings.events.retention, logger: logger)
+        // Shut down last to first: what the last requests of the servers leave behind is stored after them.
+        var services: [any Service] = [
+            Recurring(every: .seconds(10), ClockCheck(operations: operations, conditions: conditions, logger: logger)),
+            Recurring(
+                every: .seconds(3), start: .afterOneInterval,
+                KeyUseRecording(operations: operations, caller: daemonCaller, logger: logger)),
+            Recurring(
+                every: RefusalRecording.shortestPause, start: .afterOneInterval,
+                RefusalRecording(operations: operations, caller: daemonCaller, logger: logger)),
+            Recurring(
+                every: .seconds(60),
+                KeyDestruction(
+                    operations: operations, caller: daemonCaller,
+                    eraseIfDue: { try await store.eraseRemovedBytesIfDue() }, logger: logger)),
+            Recurring(
+                every: .seconds(60), RollSchedule(operations: operations, caller: daemonCaller, logger: logger)),
+            Recurring(
+                every: .seconds(15),
+                RegistrationResolver(operations: operations, caller: daemonCaller, logger: logger)),
+            rotation,
+            Recurring(
+                every: .seconds(3_600),
+                EventExpiry(operations: operations, retention: settings.events.retention, logger: logger)),
+            EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger),
+        ]
+        if let shipping = HeadShipping(
+            settings: settings.auditHead, store: store, clock: clock, conditions: conditions, logger: logger)
+        {
+            services += [
+                Recurring(
+                    every: HeadShippingWatch.patience,
+                    HeadShippingWatch(
+                        progress: shipping.progress, settings: settings.auditHead, conditions: conditions,
+                        logger: logger)),
+                Recurring(every: settings.auditHead.every, mayBlock: true, shipping),
+            ]
+        }
+        if let interval = settings.auditHead.eventEvery {
+            services.append(Recurring(every: interval, HeadEvents(operations: operations, logger: logger)))
+        }
+        services += [
+            Recurring(
+                every: .seconds(86_400), mayBlock: true,
+                DatabaseCheck(store: store, operations: operations, conditions: conditions, logger: logger)),
+            Recurring(
+                every: .seconds(2), mayBlock: true,
+                StoreRecovery(
+                    store: store, lock: lock, reserve: DiskReserve(directory: settings.stateDirectory),
+                    sockets: [settings.adminSocket.path, settings.decryptorSocket.path], conditions: conditions,
+                    logger: logger, recordStart: { await start.makeUp() })),
+            Recurring(
+                every: .seconds(2), mayBlock: true,
+                RequiredFilesCheck(
+                    lock: lock, lockPath: settings.lockPath,
+                    masterKey: MasterKeyPresence(settings: settings.masterKey, store: store),
+                    conditions: conditions, logger: logger)),
+            BackupDraftRemoval(draft: draft, store: store),
+        ]
+        if let backup = settings.backup {
+            services.append(
+                Recurring(
+                    every: BackupSchedule.longestPause, mayBlock: true,
+                    BackupSchedule(
+                        settings: backup, operations: operations, caller: daemonCaller, clock: clock,
+                        startedAt: startedAt, conditions: conditions, logger: logger)))
+        }
+        services += [decryptorServer, adminServer]
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                // Ended last to first: what the servers' last requests left is stored after them.
-                services: [
-                    .init(service: ClockWatch(operations: operations, conditions: conditions, logger: logger)),
-                    .init(service: observedUse), .init(service: refusals), .init(service: sweep),
-                    .init(service: schedule), .init(service: settler), .init(service: OnBlockingThreads(rotation)),
-                    .init(service: eventSweep), .init(service: eventDelivery),
-                    .init(
-                        service: OnBlockingThreads(
-                            HeadShipping(
-                                settings: settings.auditHead, store: store, clock: clock, conditions: conditions,
-                                logger: logger))),
-                    .init(
-                        service: HeadEvents(
-                            every: settings.auditHead.eventEvery, operations: operations, logger: logger)),
-                    .init(
-                        service: OnBlockingThreads(
-                            StoreWatch(
-                                store: store, operations: operations, lock: lock,
-                                reserve: DiskReserve(directory: settings.stateDirectory),
-                                sockets: [settings.adminSocket.path, settings.decryptorSocket.path],
-                                conditions: conditions, logger: logger
-                            ) {
-                                await start.makeUp()
-                            })),
-                    .init(
-                        service: OnBlockingThreads(
-                            FilesWatch(
-                                lock: lock, lockPath: settings.lockPath,
-                                masterKey: MasterKeyPresence(settings: settings.masterKey, store: store),
-                                conditions: conditions, logger: logger))),
-                    .init(service: OnBlockingThreads(DraftRemoval(draft: draft, store: store))),
-                    .init(
-                        service: OnBlockingThreads(
-                            BackupSchedule(
-                                settings: settings.backup, operations: operations, caller: daemonCaller, clock: clock,
-                                startedAt: startedAt, conditions: conditions, logger: logger))),
-                    .init(service: decryptorServer), .init(service: adminServer),
-                ],
+                services: services.map { .init(service: $0) },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).bounded(by: ShutdownLimit(logger: logger)))
         logger.info(

@@ -1,33 +1,25 @@
 import Logging
 import MerchantCore
 import MerchantOperations
-import ServiceLifecycle
 
-/// Tells the audit's head in an event at an interval, where it changed: webhooks take it off the machine.
-struct HeadEvents: Service {
-    /// nil: none is told.
-    let every: Duration?
+/// Stores an event with the audit's head where the head changed, so that webhooks carry it off the machine.
+struct HeadEvents: RecurringTask {
     let operations: MerchantOperations
     let logger: Logger
+    private var last: AuditHead?
 
-    func run() async throws {
-        guard let every else { return try await gracefulShutdown() }
-        try? await cancelWhenGracefulShutdown {
-            var told: AuditHead?
-            while !Task.isCancelled {
-                await tell(&told)
-                try await Task.sleep(for: every)
-            }
-        }
+    init(operations: MerchantOperations, logger: Logger) {
+        self.operations = operations
+        self.logger = logger
     }
 
-    private func tell(_ told: inout AuditHead?) async {
+    mutating func run() async {
         do {
-            guard let head = try await operations.repository.read({ try $0.auditHead() }), head != told else { return }
+            guard let head = try await operations.repository.read({ try $0.auditHead() }), head != last else { return }
             try await operations.tellAuditHead(head)
-            told = head
+            last = head
         } catch {
-            logger.error("the audit's head could not be told", metadata: ["error": "\(error)"])
+            logger.error("the event auditHead could not be stored", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -2,92 +2,92 @@ import Logging
 import MerchantCore
 import MerchantOperations
 import SQLiteStore
-import ServiceLifecycle
 import Synchronization
 
-/// Takes the audit's head to where the database is not, at the start, at an interval and at the end: by it, records that
-/// were cut off and older copies that were put back show.
-struct HeadShipping: Service {
-    /// A place that takes longer hangs.
-    private static let patience = Duration.seconds(30)
+/// Copies the audit's head to a file and to syslog, at the start, at an interval and at shutdown. The copies show when records
+/// were cut off or an older copy of the database was put back.
+struct HeadShipping: RecurringTask {
+    private let store: SQLiteStore
+    private let conditions: ConditionLog
+    private let logger: Logger
+    private var targets: [Target]
+    let progress = Progress()
 
-    let settings: Settings.AuditHeadSettings
-    let store: SQLiteStore
-    let clock: any WallClock
-    let conditions: ConditionLog
-    let logger: Logger
-
-    /// Where heads go, each for itself: one that cannot be written holds up no other.
-    private struct Place {
-        let take: (AuditHead) throws -> Void
+    /// One place that heads go to. One that fails does not hold up another.
+    private struct Target {
+        let write: @Sendable (AuditHead) throws -> Void
         var shipped: AuditHead?
     }
 
-    func run() async throws {
-        var places = places
-        guard !places.isEmpty else { return try await gracefulShutdown() }
-        let begun = Begun()
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await watch(begun) }
-            while !Task.isShuttingDownGracefully, !Task.isCancelled {
-                await ship(&places, begun)
-                // A daemon that stops cancels the wait.
-                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: settings.every) }
-            }
-            await ship(&places, begun)
-            group.cancelAll()
-        }
+    /// When the shipment under way began; nil between two.
+    final class Progress: Sendable {
+        let begunAt = Mutex<ContinuousClock.Instant?>(nil)
     }
 
-    private var places: [Place] {
-        var places: [Place] = []
+    /// - Returns: nil where the settings name no target.
+    init?(
+        settings: Settings.AuditHeadSettings, store: SQLiteStore, clock: any WallClock, conditions: ConditionLog,
+        logger: Logger
+    ) {
+        self.store = store
+        self.conditions = conditions
+        self.logger = logger
+        targets = []
         if let path = settings.file {
-            places.append(Place { try HeadFile(path: path).append($0, at: clock.now) })
+            targets.append(Target { try HeadFile(path: path).append($0, at: clock.now) })
         }
         if let path = settings.syslog {
-            places.append(Place { try SyslogSocket(path: path).tell($0) })
+            targets.append(Target { try SyslogSocket(path: path).tell($0) })
         }
-        return places
+        if targets.isEmpty { return nil }
     }
 
-    private func ship(_ places: inout [Place], _ begun: Begun) async {
+    mutating func run() async { await ship() }
+
+    mutating func finish() async { await ship() }
+
+    private mutating func ship() async {
         do {
             guard let head = try await store.read({ try $0.auditHead() }) else { return }
-            begun.moment.withLock { $0 = .now }
-            defer { begun.moment.withLock { $0 = nil } }
+            progress.begunAt.withLock { $0 = .now }
+            defer { progress.begunAt.withLock { $0 = nil } }
             var failures: [String] = []
-            for index in places.indices where places[index].shipped != head {
+            for index in targets.indices where targets[index].shipped != head {
                 do {
-                    try places[index].take(head)
-                    places[index].shipped = head
+                    try targets[index].write(head)
+                    targets[index].shipped = head
                 } catch { failures.append("\(error)") }
             }
-            guard failures.isEmpty else { return complain(failures.joined(separator: "; ")) }
+            guard failures.isEmpty else { return report(failures.joined(separator: "; ")) }
             conditions.clear(.auditHeadNotShipped)
-        } catch { complain("\(error)") }
+        } catch { report("\(error)") }
     }
 
-    private func complain(_ why: String) {
-        logger.error("the audit's head could not be shipped", metadata: ["error": "\(why)"])
-        conditions.set(.auditHeadNotShipped, .warning, "the audit's head was not shipped: \(why)")
+    private func report(_ reason: String) {
+        conditions.reportHeadNotShipped(reason, logger)
     }
+}
 
-    // MARK: - A place that hangs
+/// Reports a shipment that does not end because a disk or network hangs.
+struct HeadShippingWatch: RecurringTask {
+    static let patience = Duration.seconds(30)
 
-    /// When the present shipment began; nil between two.
-    private final class Begun: Sendable {
-        let moment = Mutex<ContinuousClock.Instant?>(nil)
+    let progress: HeadShipping.Progress
+    let settings: Settings.AuditHeadSettings
+    let conditions: ConditionLog
+    let logger: Logger
+
+    func run() async {
+        guard let begunAt = progress.begunAt.withLock({ $0 }), begunAt + Self.patience < .now else { return }
+        conditions.reportHeadNotShipped(
+            "writing it has taken \((.now - begunAt).components.seconds) seconds: the disk or network behind \(settings.file ?? settings.syslog ?? "the target") hangs",
+            logger)
     }
+}
 
-    /// Tells of a shipment that does not end: nothing else would, until the daemon is told to stop.
-    private func watch(_ begun: Begun) async {
-        while !Task.isCancelled {
-            if let moment = begun.moment.withLock({ $0 }), moment + Self.patience < .now {
-                complain(
-                    "it is being written for \((.now - moment).components.seconds) seconds: the disk or network behind \(settings.file ?? settings.syslog ?? "it") hangs"
-                )
-            }
-            try? await Task.sleep(for: Self.patience)
-        }
+extension ConditionLog {
+    fileprivate func reportHeadNotShipped(_ reason: String, _ logger: Logger) {
+        logger.error("the audit's head could not be shipped", metadata: ["error": "\(reason)"])
+        set(.auditHeadNotShipped, .warning, "the audit's head was not shipped: \(reason)")
     }
 }

@@ -2,82 +2,91 @@ import Glibc
 import Logging
 import MerchantCore
 import MerchantOperations
-import ServiceLifecycle
 import Vocabulary
 
-/// Makes a backup at an interval, tries it out, and removes the oldest beyond the number that is kept.
-struct BackupSchedule: Service {
+/// Creates a backup at an interval, verifies it, and removes the oldest beyond the number to keep.
+struct BackupSchedule: RecurringTask {
     /// How long after a failure the next attempt is made, at most.
-    private static let secondsUntilRetry = 600
-    /// The newest one in which something was found: better than none.
+    static let longestPause = Duration.seconds(600)
+    /// The newest backup that failed its verification: better than none.
     private static let notGood = "not-good.backup"
 
-    let settings: Settings.BackupSettings?
-    let operations: MerchantOperations
-    let caller: Caller
-    let clock: any WallClock
-    let startedAt: Timestamp
-    let conditions: ConditionLog
-    let logger: Logger
+    private let settings: Settings.BackupSettings
+    private let operations: MerchantOperations
+    private let caller: Caller
+    private let clock: any WallClock
+    private let startedAt: Timestamp
+    private let conditions: ConditionLog
+    private let logger: Logger
+    private var hasRemovedLeftovers = false
+    /// The machine's uptime when this run created its last backup. A change of the clock makes no backup due: each would replace an
+    /// older one.
+    private var lastCreated: Duration?
+    private(set) var nextPause: Duration?
 
-    func run() async throws {
-        guard let settings else { return try await gracefulShutdown() }
-        ScratchDirectory.removeLeftovers(in: settings.directory)
-        // A daemon that stops cancels the wait; half a backup has another name and is removed.
-        try? await cancelWhenGracefulShutdown {
-            var lastMade: Duration?
-            while !Task.isCancelled {
-                let pause = await work(settings, &lastMade)
-                try await Task.sleep(for: pause)
-            }
-        }
+    init(
+        settings: Settings.BackupSettings, operations: MerchantOperations, caller: Caller, clock: any WallClock,
+        startedAt: Timestamp, conditions: ConditionLog, logger: Logger
+    ) {
+        self.settings = settings
+        self.operations = operations
+        self.caller = caller
+        self.clock = clock
+        self.startedAt = startedAt
+        self.conditions = conditions
+        self.logger = logger
     }
 
-    /// - Parameter lastMade: the machine's uptime when this run made its last backup. A clock that was set makes no backup due:
-    ///   each would replace an older one.
+    mutating func run() async throws {
+        if !hasRemovedLeftovers {
+            ScratchDirectory.removeLeftovers(in: settings.directory)
+            hasRemovedLeftovers = true
+        }
+        nextPause = try await createIfDue()
+    }
+
     /// - Returns: how long to wait for the next check.
-    private func work(_ settings: Settings.BackupSettings, _ lastMade: inout Duration?) async -> Duration {
-        let retry = min(settings.every, .seconds(Self.secondsUntilRetry))
+    private mutating func createIfDue() async throws -> Duration {
+        let retry = min(settings.every, Self.longestPause)
         var last: Timestamp?
         do {
-            if let lastMade, clock.uptime < lastMade + settings.every {
-                return min(lastMade + settings.every - clock.uptime, retry)
+            if let lastCreated, clock.uptime < lastCreated + settings.every {
+                return min(lastCreated + settings.every - clock.uptime, retry)
             }
-            // One of a time to come is of a clock that was wrong: it must not keep the next from being made.
+            // A time in the future comes from a wrong clock: it must not delay the next backup.
             last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
                 .flatMap { $0 > clock.now ? nil : $0 }
             if let last, last.adding(settings.every) > clock.now {
                 return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
             }
             let began = clock.uptime
-            try await make(settings)
-            lastMade = began
+            try await create()
+            lastCreated = began
             conditions.clear(.backupFailed)
             conditions.clear(.backupOverdue)
-            return retry
-        } catch is CancellationError {
-            return .zero
+        } catch let error as CancellationError {
+            throw error
         } catch {
-            let why = (error as? MerchantError)?.detail ?? "\(error)"
-            logger.error("the backup failed", metadata: ["error": "\(why)"])
-            conditions.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(why)")
-            await judgeAge(of: last, settings)
-            return retry
+            let reason = (error as? MerchantError)?.detail ?? "\(error)"
+            logger.error("the backup failed", metadata: ["error": "\(reason)"])
+            conditions.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(reason)")
+            await reportAge(of: last)
         }
+        return retry
     }
 
-    private static func pause(until moment: Timestamp, _ now: Timestamp) -> Duration {
-        .milliseconds(max(10, moment.millisecondsSince1970 - now.millisecondsSince1970))
+    private static func pause(until time: Timestamp, _ now: Timestamp) -> Duration {
+        .milliseconds(max(10, time.millisecondsSince1970 - now.millisecondsSince1970))
     }
 
-    private func make(_ settings: Settings.BackupSettings) async throws {
+    private func create() async throws {
         let name = BackupRetention.name(at: clock.now)
         let path = "\(settings.directory)/\(name)"
         let request = Request(caller: caller, requestId: "schedule")
         _ = try await operations.createBackup(at: path, for: request)
         let verification: BackupVerificationResult
         do { verification = try await operations.verifyBackup(path, for: request) } catch {
-            // Only good ones are kept and counted: those that nobody could try out would fill the disk and take their place.
+            // Only verified backups are kept and counted: others would fill the disk and take their place.
             unlink(path)
             throw error
         }
@@ -87,41 +96,42 @@ struct BackupSchedule: Service {
             if !isKept { unlink(path) }
             throw MerchantError(
                 .backupFailed,
-                "the backup is not good, and is \(isKept ? "kept as \(aside) until the next" : "removed"): \(verification.findings[0])"
+                "the backup failed its verification and is \(isKept ? "kept as \(aside) until the next one" : "removed"): \(verification.findings[0])"
             )
         }
-        logger.info("backup made and tried out", metadata: ["file": "\(path)", "seconds": "\(verification.seconds)"])
-        removeOldest(settings, than: name)
+        logger.info("backup created and verified", metadata: ["file": "\(path)", "seconds": "\(verification.seconds)"])
+        removeOldest(keeping: name)
     }
 
-    /// Twice the interval without a good backup is a warning, four times is critical.
-    private func judgeAge(of last: Timestamp?, _ settings: Settings.BackupSettings) async {
+    /// Twice the interval without a verified backup is a warning, four times is critical.
+    private func reportAge(of last: Timestamp?) async {
         let since = last ?? startedAt
         let now = clock.now
         guard now > since.adding(settings.every * 2) else { return conditions.clear(.backupOverdue) }
         let isCritical = now > since.adding(settings.every * 4)
         let detail =
-            last.map { "the last good backup is of \($0), expected one every \(settings.every)" }
-            ?? "there is no good backup yet, expected one every \(settings.every)"
+            last.map { "the last verified backup was created at \($0), expected one every \(settings.every)" }
+            ?? "there is no verified backup yet, expected one every \(settings.every)"
         conditions.set(.backupOverdue, isCritical ? .critical : .warning, detail)
         do {
             try await operations.tellBackupOverdue(isCritical ? .critical : .warning, since: last, detail: detail)
-        } catch { logger.error("an event could not be stored", metadata: ["error": "\(error)"]) }
+        } catch { logger.error("the event backupOverdue could not be stored", metadata: ["error": "\(error)"]) }
     }
 
-    /// Only files that the schedule named. Those from the future, made when the clock was wrong or copied there, are not counted
-    /// and stay.
+    /// Removes only files that the schedule named. Files with a time in the future come from a wrong clock or another machine: they
+    /// are not counted and stay.
     ///
-    /// - Parameter newest: the one that was just made, which is always kept.
-    private func removeOldest(_ settings: Settings.BackupSettings, than newest: String) {
-        let ours = BackupRetention.backups(among: DirectoryListing.names(in: settings.directory))
-        let later = ours.filter { $0 > newest }
+    /// - Parameter newest: the backup that was just created, which is always kept.
+    private func removeOldest(keeping newest: String) {
+        let scheduled = BackupRetention.backups(among: DirectoryListing.names(in: settings.directory))
+        let later = scheduled.filter { $0 > newest }
         if !later.isEmpty {
             logger.warning(
-                "backups of a time to come are not counted and not removed", metadata: ["files": "\(later.prefix(5))"])
+                "backups with a time in the future are not counted and not removed",
+                metadata: ["files": "\(later.prefix(5))"])
         }
         let expired = BackupRetention(keep: settings.keep, every: settings.every)
-            .expired(among: ours.filter { $0 <= newest }, at: operations.confirmedTime.reading().earliest)
+            .expired(among: scheduled.filter { $0 <= newest }, at: operations.confirmedTime.reading().earliest)
         for name in expired { unlink("\(settings.directory)/\(name)") }
     }
 }

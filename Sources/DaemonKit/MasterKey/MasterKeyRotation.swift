@@ -57,7 +57,9 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
         self.logger = logger
     }
 
-    func run() async throws {
+    func run() async throws { await WorkThreads.waiting.run { await rotateWhenAsked() } }
+
+    private func rotateWhenAsked() async {
         // A daemon that stops cancels the wait; the next start goes on.
         try? await cancelWhenGracefulShutdown { [self] in
             if let last = try? await store.lastRotation(), last.state != .finished {

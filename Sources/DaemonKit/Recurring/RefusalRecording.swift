@@ -1,30 +1,31 @@
 import Logging
 import MerchantCore
 import MerchantOperations
-import ServiceLifecycle
 
-/// Brings what was refused to decryptors into the audit every few seconds; while it goes on and on, every minute, so that
-/// nobody fills the audit by asking for what is not theirs. A crash loses what came since.
-struct RefusalRecording: Service {
-    private static let shortest = Duration.seconds(3)
-    private static let longest = Duration.seconds(60)
+/// Records in the audit what was refused to decryptors. The pause doubles from 3 to 60 seconds while there are refusals, so that
+/// no caller can fill the audit. A crash loses the refusals since the last round.
+struct RefusalRecording: RecurringTask {
+    static let shortestPause = Duration.seconds(3)
+    private static let longestPause = Duration.seconds(60)
 
     let operations: MerchantOperations
     let caller: Caller
     let logger: Logger
+    private var pause = Self.shortestPause
 
-    func run() async throws {
-        try? await cancelWhenGracefulShutdown {
-            var pause = Self.shortest
-            while !Task.isCancelled {
-                try await Task.sleep(for: pause)
-                pause = await record() ? min(pause * 2, Self.longest) : Self.shortest
-            }
-        }
-        _ = await record()
+    init(operations: MerchantOperations, caller: Caller, logger: Logger) {
+        self.operations = operations
+        self.caller = caller
+        self.logger = logger
     }
 
-    /// - Returns: whether there was anything to record.
+    var nextPause: Duration? { pause }
+
+    mutating func run() async { pause = await record() ? min(pause * 2, Self.longestPause) : Self.shortestPause }
+
+    func finish() async { _ = await record() }
+
+    /// - Returns: whether there was something to record.
     private func record() async -> Bool {
         do { return try await operations.recordRefusals(as: caller) > 0 } catch {
             logger.error("refused requests could not be recorded", metadata: ["error": "\(error)"])

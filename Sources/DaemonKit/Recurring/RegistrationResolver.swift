@@ -1,41 +1,38 @@
 import Logging
 import MerchantCore
 import MerchantOperations
-import ServiceLifecycle
 
-/// Finds out what became of calls to Apple that a crash or a lost answer left open: at the start, then a few times a minute.
-struct RegistrationResolver: Service {
-    static let interval = Duration.seconds(15)
-
+/// Asks Apple for the outcome of calls that a crash or a missing response left open.
+struct RegistrationResolver: RecurringTask {
     let operations: MerchantOperations
     let caller: Caller
     let logger: Logger
+    private var lastFailure: MerchantError.Code?
 
-    func run() async throws {
-        // A daemon that stops cancels the wait; what is open then is settled at the next start.
-        try? await cancelWhenGracefulShutdown {
-            var lastFailure: MerchantError.Code?
-            while !Task.isCancelled {
-                do {
-                    let round = try await operations.settleOpenCalls(as: caller)
-                    report(round, unlike: lastFailure)
-                    lastFailure = round.failure?.code
-                } catch {
-                    logger.error("settling of open calls to Apple failed", metadata: ["error": "\(error)"])
-                }
-                try await Task.sleep(for: Self.interval)
-            }
+    init(operations: MerchantOperations, caller: Caller, logger: Logger) {
+        self.operations = operations
+        self.caller = caller
+        self.logger = logger
+    }
+
+    mutating func run() async {
+        do {
+            let round = try await operations.settleOpenCalls(as: caller)
+            report(round)
+            lastFailure = round.failure?.code
+        } catch {
+            logger.error("open calls to Apple could not be resolved", metadata: ["error": "\(error)"])
         }
     }
 
-    /// What keeps them open is told once, not every round.
-    private func report(_ round: SettlingRound, unlike last: MerchantError.Code?) {
+    /// Logs a failure that lasts several rounds once.
+    private func report(_ round: SettlingRound) {
         if round.settled > 0 {
-            logger.notice("open calls to Apple settled", metadata: ["count": "\(round.settled)"])
+            logger.notice("open calls to Apple resolved", metadata: ["count": "\(round.settled)"])
         }
-        if let failure = round.failure, failure.code != last {
+        if let failure = round.failure, failure.code != lastFailure {
             logger.warning(
-                "open calls to Apple cannot be settled yet",
+                "open calls to Apple cannot be resolved yet",
                 metadata: ["open": "\(round.open)", "error": "\(failure)"])
         }
     }

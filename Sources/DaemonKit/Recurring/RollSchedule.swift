@@ -1,26 +1,14 @@
 import Logging
 import MerchantCore
 import MerchantOperations
-import ServiceLifecycle
 
-/// Prepares successors, warns of ends and reminds of missing steps, once a minute; what is due is found by index.
-struct RollSchedule: Service {
-    static let interval = Duration.seconds(60)
-
+/// Generates successors, warns of certificates that expire, and reminds of missing steps of rolls.
+struct RollSchedule: RecurringTask {
     let operations: MerchantOperations
     let caller: Caller
     let logger: Logger
 
-    func run() async throws {
-        try? await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await pass()
-                try await Task.sleep(for: Self.interval)
-            }
-        }
-    }
-
-    private func pass() async {
+    func run() async {
         do {
             let report = try await operations.runSchedule(as: caller)
             guard !report.isEmpty else { return }

@@ -1,38 +1,38 @@
 import Logging
 import MerchantCore
 import MerchantOperations
-import ServiceLifecycle
 
 /// Compares the machine's clock with the confirmed time, reports a difference, and stores the confirmed time for the next start.
-struct ClockWatch: Service {
-    private static let interval = Duration.seconds(10)
-    /// After how many intervals the confirmed time is stored.
-    private static let storedEvery = 30
+struct ClockCheck: RecurringTask {
+    /// After how many rounds the confirmed time is stored.
+    private static let roundsBetweenStores = 30
 
     let operations: MerchantOperations
     let conditions: ConditionLog
     let logger: Logger
+    private var round = 0
+    private var acceptances = 0
 
-    func run() async throws {
-        try? await cancelWhenGracefulShutdown {
-            var round = 0
-            var acceptances = 0
-            while !Task.isCancelled {
-                await report()
-                let isAccepted = operations.confirmedTime.acceptances > acceptances
-                if isAccepted {
-                    acceptances = operations.confirmedTime.acceptances
-                    logger.notice("the machine's clock stayed as it was set and is accepted")
-                }
-                if isAccepted || round % Self.storedEvery == 0 { await store() }
-                round += 1
-                try await Task.sleep(for: Self.interval)
-            }
-        }
-        await store()
+    init(operations: MerchantOperations, conditions: ConditionLog, logger: Logger) {
+        self.operations = operations
+        self.conditions = conditions
+        self.logger = logger
     }
 
-    /// Logs only where the severity changes.
+    mutating func run() async {
+        await report()
+        let isAccepted = operations.confirmedTime.acceptances > acceptances
+        if isAccepted {
+            acceptances = operations.confirmedTime.acceptances
+            logger.notice("the machine's clock stayed as it was set and is accepted")
+        }
+        if isAccepted || round % Self.roundsBetweenStores == 0 { await store() }
+        round += 1
+    }
+
+    func finish() async { await store() }
+
+    /// Logs only changes of the severity.
     private func report() async {
         do {
             let finding = try await operations.clockFinding()
@@ -54,7 +54,7 @@ struct ClockWatch: Service {
         }
     }
 
-    /// Where nothing can be written, the next start counts from an earlier time. The store's own health reports the failure.
+    /// If this fails, the next start counts from an earlier time. The health of the store reports the failure.
     private func store() async {
         do { try await operations.storeConfirmedTime() } catch {
             logger.debug("the confirmed time could not be stored", metadata: ["error": "\(error)"])

@@ -1,0 +1,18 @@
+import Logging
+import MerchantOperations
+
+/// Removes events that are older than `events.retention-days`.
+struct EventExpiry: RecurringTask {
+    let operations: MerchantOperations
+    let retention: Duration
+    let logger: Logger
+
+    func run() async {
+        do {
+            let count = try await operations.removeEvents(olderThan: retention)
+            if count > 0 { logger.info("old events removed", metadata: ["count": "\(count)"]) }
+        } catch {
+            logger.error("removal of old events failed", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Logging
+import MerchantCore
+import MerchantOperations
+
+/// Stores the uses of keys that decryptors' requests showed. A crash loses those since the last round.
+struct KeyUseRecording: RecurringTask {
+    let operations: MerchantOperations
+    let caller: Caller
+    let logger: Logger
+
+    func run() async { await store() }
+
+    func finish() async { await store() }
+
+    /// Uses that could not be stored are kept for the next round.
+    private func store() async {
+        do { try await operations.storeUses(as: caller) } catch {
+            logger.error("uses of keys could not be stored", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import MerchantOperations
+import ServiceLifecycle
+
+/// Work that the daemon repeats while it serves.
+package protocol RecurringTask: Sendable {
+    /// Does one round. A round reports its own failures: none ends the daemon.
+    ///
+    /// - Throws: `CancellationError` only, where the daemon shuts down meanwhile.
+    mutating func run() async throws
+
+    /// How long to wait for the next round; nil for the interval of the service. Read after each round.
+    var nextPause: Duration? { get }
+
+    /// Does the last round, after the servers have finished their requests.
+    mutating func finish() async
+}
+
+extension RecurringTask {
+    package var nextPause: Duration? { nil }
+    package mutating func finish() async {}
+}
+
+/// Repeats one task until the daemon shuts down, which cancels the pause between two rounds.
+package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible {
+    package enum Start { case immediately, afterOneInterval }
+
+    private let interval: Duration
+    private let start: Start
+    private let mayBlock: Bool
+    private let work: Work
+
+    /// - Parameters:
+    ///   - mayBlock: whether a round waits for disks, files of a network or other programs. It then runs on threads of its own,
+    ///     so that it holds up no payment.
+    package init(every interval: Duration, start: Start = .immediately, mayBlock: Bool = false, _ work: Work) {
+        self.interval = interval
+        self.start = start
+        self.mayBlock = mayBlock
+        self.work = work
+    }
+
+    package func run() async throws {
+        if mayBlock { await WorkThreads.waiting.run { await repeatWork() } } else { await repeatWork() }
+    }
+
+    private func repeatWork() async {
+        var stopped = await cancelWhenGracefulShutdown { await rounds() }
+        await stopped.finish()
+    }
+
+    /// - Returns: the task as the last round left it.
+    private func rounds() async -> Work {
+        var work = work
+        do {
+            if start == .afterOneInterval { try await Task.sleep(for: interval) }
+            while !Task.isCancelled {
+                try await work.run()
+                try await Task.sleep(for: work.nextPause ?? interval)
+            }
+        } catch {
+            // Cancelled: the daemon shuts down.
+        }
+        return work
+    }
+
+    package var description: String { "\(Work.self)" }
+}

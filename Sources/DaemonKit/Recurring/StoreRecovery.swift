@@ -1,0 +1,81 @@
+import Logging
+import MerchantCore
+import MerchantOperations
+import SQLiteStore
+
+/// Keeps the database writable: fills the reserve of disk space, repeats what a full disk refused, and reports a database file
+/// that was moved or replaced.
+struct StoreRecovery: RecurringTask {
+    let store: SQLiteStore
+    let lock: InstanceLock
+    let reserve: DiskReserve
+    /// The sockets that the daemon listens on.
+    let sockets: [String]
+    let conditions: ConditionLog
+    let logger: Logger
+    /// Writes what could not be written at the start; returns false while it cannot be written.
+    let recordStart: @Sendable () async -> Bool
+    private var isServing = false
+    private var isStartRecorded = false
+    private var isLockFailureLogged = false
+
+    init(
+        store: SQLiteStore, lock: InstanceLock, reserve: DiskReserve, sockets: [String], conditions: ConditionLog,
+        logger: Logger, recordStart: @escaping @Sendable () async -> Bool
+    ) {
+        self.store = store
+        self.lock = lock
+        self.reserve = reserve
+        self.sockets = sockets
+        self.conditions = conditions
+        self.logger = logger
+        self.recordStart = recordStart
+    }
+
+    mutating func run() async throws {
+        if !isServing {
+            try await reserve.keep(onceServing: sockets)
+            isServing = true
+        }
+        checkDiskSpace()
+        if !isStartRecorded { isStartRecorded = await recordStart() }
+        if case .impaired = store.health { await retryWrite() }
+        checkDatabaseFile()
+        checkLockFile()
+    }
+
+    private func checkDiskSpace() {
+        reserve.keep()
+        guard let lack = reserve.lack else { return conditions.clear(.diskNearlyFull) }
+        conditions.set(.diskNearlyFull, .critical, "\(lack): changes will be refused; free disk space")
+    }
+
+    private func retryWrite() async {
+        guard (try? await store.write({ try $0.setDaemonFact("lastTry", "") })) != nil else { return }
+        logger.notice("the database can be written again")
+    }
+
+    /// Notes the file's inode in the lock: the next start, also after a kill, must know which file the write-ahead log belongs to.
+    private func checkDatabaseFile() {
+        guard let replaced = store.look(), lock.replaced != replaced else { return }
+        lock.markReplaced(replaced)
+        logger.critical("the database file was moved or replaced", metadata: ["inode": "\(replaced)"])
+    }
+
+    /// Without an up-to-date lock file the next start could not detect that a lost write-ahead log held acknowledged changes.
+    private mutating func checkLockFile() {
+        guard lock.isBehind else { return isLockFailureLogged = false }
+        do {
+            try lock.set { _ in }
+            logger.notice("the lock file can be written again")
+            isLockFailureLogged = false
+        } catch {
+            if !isLockFailureLogged {
+                logger.critical(
+                    "the lock file cannot be written: the next start could not detect the loss of the write-ahead log",
+                    metadata: ["error": "\(error)"])
+            }
+            isLockFailureLogged = true
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import DaemonKit
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RecurringTests {
+    /// What a task did, seen from outside.
+    final class Record: Sendable {
+        let rounds = Mutex<[Int]>([])
+        let roundsAtFinish = Mutex<[Int]>([])
+        let (begun, continuation) = AsyncStream.makeStream(of: Int.self)
+    }
+
+    struct Counter: RecurringTask {
+        let record: Record
+        var pause: Duration?
+        var count = 0
+
+        var nextPause: Duration? { pause }
+
+        mutating func run() async throws {
+            count += 1
+            record.rounds.withLock { [count] in $0.append(count) }
+            record.continuation.yield(count)
+        }
+
+        func finish() async { record.roundsAtFinish.withLock { $0.append(count) } }
+    }
+
+    /// Runs the service until the task began round `last`, then shuts down gracefully.
+    private func run(_ service: some Service, _ record: Record, untilRound last: Int) async throws {
+        let group = ServiceGroup(services: [service], logger: Logger(label: "test"))
+        async let ended: Void = group.run()
+        for await round in record.begun where round >= last { break }
+        await group.triggerGracefulShutdown()
+        try await ended
+    }
+
+    @Test(arguments: [false, true])
+    func `a task keeps its state from round to round and finishes once with it`(mayBlock: Bool) async throws {
+        let record = Record()
+        try await run(
+            Recurring(every: .milliseconds(1), mayBlock: mayBlock, Counter(record: record)), record, untilRound: 3)
+        let rounds = record.rounds.withLock { $0 }
+        #expect(rounds.count >= 3 && rounds == Array(1...rounds.count))
+        #expect(record.roundsAtFinish.withLock { $0 } == [rounds.count])
+    }
+
+    @Test func `a shutdown does not wait for the pause between two rounds`() async throws {
+        let record = Record()
+        try await run(Recurring(every: .seconds(86_400), Counter(record: record)), record, untilRound: 1)
+        #expect(record.rounds.withLock { $0 } == [1])
+        #expect(record.roundsAtFinish.withLock { $0 } == [1])
+    }
+
+    @Test func `the pause that a task asks for replaces the interval`() async throws {
+        let record = Record()
+        try await run(
+            Recurring(every: .seconds(86_400), Counter(record: record, pause: .milliseconds(1))), record,
+            untilRound: 2)
+        #expect(record.rounds.withLock { $0.count } >= 2)
+    }
+
+    @Test func `a task that starts after one interval runs no round before`() async throws {
+        let record = Record()
+        let group = ServiceGroup(
+            services: [Recurring(every: .seconds(86_400), start: .afterOneInterval, Counter(record: record))],
+            logger: Logger(label: "test"))
+        async let ended: Void = group.run()
+        await group.triggerGracefulShutdown()
+        try await ended
+        #expect(record.rounds.withLock { $0 } == [])
+        #expect(record.roundsAtFinish.withLock { $0 } == [0])
+    }
+}
