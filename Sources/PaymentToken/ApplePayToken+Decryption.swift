@@ -3,7 +3,7 @@ import FoundationEssentials
 import Secrets
 
 extension ApplePayToken.Version {
-    /// Bytes in the symmetric key: AES-256 for EC_v1, AES-128 for RSA_v1.
+    /// The length of the symmetric key in bytes: 32 (AES-256) for EC_v1, 16 (AES-128) for RSA_v1.
     public var symmetricKeyLength: Int {
         switch self {
         case .ecV1: 32
@@ -13,21 +13,24 @@ extension ApplePayToken.Version {
 }
 
 extension ApplePayToken {
-    /// AES-GCM's initialization vector: 16 zero bytes. (The 12 of most protocols open no payment token: GCM treats the
-    /// two lengths differently, NIST SP 800-38D section 7.1. A zero vector is sound because no key is used twice.)
+    /// The AES-GCM initialization vector: 16 zero bytes.
+    ///
+    /// The usual length of 12 bytes does not work: GCM derives its first counter block differently for other lengths
+    /// (NIST SP 800-38D section 7.1). The fixed vector is safe because each key encrypts one token only.
     static let initializationVector = [UInt8](repeating: 0, count: 16)
     static let tagLength = 16
 
-    /// Opens the token. Says nothing about who made it: that is the signature's part.
+    /// Decrypts the token and checks its GCM tag. Does not verify the signature.
     ///
     /// - Parameter key: 32 bytes for EC_v1, 16 for RSA_v1.
-    /// - Throws: ``PaymentTokenError`` with code `wrongKey` for another length; `decryptionFailed` in every other case,
-    ///   always with the same words, so that a caller learns nothing about why.
+    /// - Throws: ``PaymentTokenError`` with code `wrongKey` if the key has another length, and `decryptionFailed` if
+    ///   decryption fails. The detail of `decryptionFailed` never depends on the cause, so that it gives an attacker no
+    ///   information.
     public func decrypt(with key: SymmetricKey) throws(PaymentTokenError) -> DecryptedPaymentData {
         guard key.bitCount == version.symmetricKeyLength * 8 else {
             throw PaymentTokenError(
                 .wrongKey,
-                "found a symmetric key of \(key.bitCount / 8) bytes, "
+                "the symmetric key has \(key.bitCount / 8) bytes, "
                     + "expected \(version.symmetricKeyLength) for \(version.rawValue)")
         }
         var plaintext: Data
@@ -40,7 +43,8 @@ extension ApplePayToken {
         } catch {
             throw PaymentTokenError(
                 .decryptionFailed,
-                "the symmetric key does not open the token: it is for another key pair or merchant, or was changed")
+                "the token cannot be decrypted with this symmetric key: "
+                    + "the key belongs to another key pair or merchant, or the token was modified")
         }
         defer { Wipe.bytes(&plaintext) }
         return DecryptedPaymentData(plaintext: SecretBytes(copying: plaintext))

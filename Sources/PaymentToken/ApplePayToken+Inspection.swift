@@ -2,20 +2,22 @@ import Crypto
 import Vocabulary
 
 extension ApplePayToken {
-    /// Everything that can be read without a key. Never fails: what does not read is left out.
+    /// Returns everything that can be read without a key.
+    ///
+    /// Never fails: a property that cannot be read is nil, and certificates that cannot be read are absent.
     public func inspection() -> TokenInspection {
         let message = CMSMessage(signature)
         let signers = message?.signers ?? []
         let signer = signers.count == 1 ? signers[0] : nil
         let time = signer?.value(of: OID.signingTime)
         let certificates = message?.certificates ?? []
-        let leaves = certificates.filter { signer?.isNamed(by: $0) == true }
+        let leaves = certificates.filter { signer?.identifies($0) == true }
         return TokenInspection(
             version: version, publicKeyHash: publicKeyHash.base64, transactionId: transactionId.hex,
             applicationDataHash: applicationDataHash.map { Hex.encode($0) }, keyMaterialLength: keyMaterial.bytes.count,
             ciphertextLength: data.count - Self.tagLength, signatureLength: signature.count,
             signingTime: time.flatMap { ASN1Time(tag: $0.tag, $0.bytes) }?.date,
-            environment: leaves.count == 1 ? TokenEnvironment(ofSigner: leaves[0].subjectCommonNames) : nil,
+            environment: leaves.count == 1 ? TokenEnvironment(signerCommonNames: leaves[0].subjectCommonNames) : nil,
             certificates: certificates.map { certificate in
                 TokenInspection.Certificate(certificate, isSigner: leaves.contains { $0 === certificate })
             })

@@ -2,18 +2,21 @@ package import StrictJSON
 import Vocabulary
 
 extension ApplePayToken {
-    /// Bounds on the decoded parts. Real tokens hold about 200 bytes of data and 2,700 of signature; a merchant token's
-    /// card art and an EMV record make the data longer.
+    /// The permitted lengths of the decoded parts, in bytes.
+    ///
+    /// Real tokens have about 200 bytes of data and 2,700 bytes of signature. The card art of a merchant token and an
+    /// EMV record make the data longer.
     enum Bounds {
         static let data = 18...32_768
         static let signature = 0...16_384
         static let applicationDataHash = 32
     }
 
-    /// Reads a whole payment token, the same inside a payment (`token`), or its `paymentData` alone.
+    /// Creates a token from JSON: a whole payment token, a payment that contains one as `token`, or the `paymentData`
+    /// object alone.
     ///
-    /// Strict: at most 64 KiB, each name once, Base64 in its one spelling. Fields that nobody knows are passed over,
-    /// because Apple adds some.
+    /// Parsing is strict: at most 64 KiB, no repeated names, canonical Base64. Unknown fields are ignored, because Apple
+    /// adds fields over time.
     ///
     /// - Throws: ``PaymentTokenError`` with code `malformed` or `unsupportedVersion`.
     public init(parsing bytes: some Collection<UInt8>) throws(PaymentTokenError) {
@@ -22,7 +25,7 @@ extension ApplePayToken {
         try self.init(fields)
     }
 
-    /// As ``init(parsing:)``, of an object that is already parsed.
+    /// Creates a token from a parsed JSON object, in the same forms as ``init(parsing:)``.
     package init(_ fields: JSONFields) throws(PaymentTokenError) {
         var envelope = fields
         var paymentData: JSONFields
@@ -51,16 +54,17 @@ extension ApplePayToken {
     }
 
     private static func keyMaterial(_ header: inout JSONFields, _ version: Version) throws(JSONFault) -> KeyMaterial {
-        let (mine, other) =
+        let (expected, forbidden) =
             switch version {
             case .ecV1: ("ephemeralPublicKey", "wrappedKey")
             case .rsaV1: ("wrappedKey", "ephemeralPublicKey")
             }
-        guard header.value(other) == nil else {
+        guard header.value(forbidden) == nil else {
             throw JSONFault(
-                "found 'header.\(other)' in a token of \(version.rawValue), expected 'header.\(mine)' alone")
+                "found 'header.\(forbidden)' in a token of version \(version.rawValue), "
+                    + "expected only 'header.\(expected)'")
         }
-        let bytes = try base64(&header, mine, 1...512)
+        let bytes = try base64(&header, expected, 1...512)
         do {
             switch version {
             case .ecV1: return .ephemeralPublicKey(try EphemeralPublicKey(derRepresentation: bytes))
@@ -69,18 +73,19 @@ extension ApplePayToken {
         } catch { throw JSONFault(error.detail) }
     }
 
-    /// The identifier outside is not signed; where it is sent, it names the same payment, whatever its case.
+    /// The signature covers `transactionId` in the header but not the outer `transactionIdentifier`. If the outer one is
+    /// present, it must have the same value; upper and lower case are equal.
     private static func transactionId(
         _ header: inout JSONFields, outer: String?
     ) throws(JSONFault) -> TransactionId {
         let text = try header.requiredString("transactionId")
         guard let id = TransactionId(hex: text) else {
             throw JSONFault(
-                "'header.transactionId' holds \(text.utf8.count) characters that are not such an identifier, "
+                "'header.transactionId' has \(text.utf8.count) characters or is not hexadecimal, "
                     + "expected 64 hexadecimal digits")
         }
         if let outer, TransactionId(hex: outer) != id {
-            throw JSONFault("'transactionIdentifier' differs from 'header.transactionId', expected the same identifier")
+            throw JSONFault("'transactionIdentifier' differs from 'header.transactionId', expected the same value")
         }
         return id
     }
@@ -88,7 +93,8 @@ extension ApplePayToken {
     private static func publicKeyHash(_ header: inout JSONFields) throws(JSONFault) -> PublicKeyHash {
         let text = try header.requiredString("publicKeyHash")
         guard let hash = PublicKeyHash(base64: text) else {
-            throw JSONFault("'header.publicKeyHash' is not a SHA-256 in Base64, expected 44 characters, padded")
+            throw JSONFault(
+                "'header.publicKeyHash' is not a SHA-256 hash in Base64, expected 44 characters with padding")
         }
         return hash
     }
@@ -96,7 +102,7 @@ extension ApplePayToken {
     private static func applicationDataHash(_ header: inout JSONFields) throws(JSONFault) -> [UInt8]? {
         guard let text = try header.string("applicationData") else { return nil }
         guard let hash = Hex.decode(text), hash.count == Bounds.applicationDataHash else {
-            throw JSONFault("'header.applicationData' is not a SHA-256 in hexadecimal, expected 64 digits")
+            throw JSONFault("'header.applicationData' is not a SHA-256 hash in hexadecimal, expected 64 digits")
         }
         return hash
     }
@@ -106,11 +112,12 @@ extension ApplePayToken {
     ) throws(JSONFault) -> [UInt8] {
         let text = try fields.requiredString(name)
         guard let bytes = Base64.decode(text) else {
-            throw JSONFault("'\(name)' is not Base64, expected the standard alphabet, padded, without line breaks")
+            throw JSONFault(
+                "'\(name)' is not Base64, expected the standard alphabet with padding and without line breaks")
         }
         guard count.contains(bytes.count) else {
             throw JSONFault(
-                "'\(name)' holds \(bytes.count) bytes, expected \(count.lowerBound) to \(count.upperBound)")
+                "'\(name)' has \(bytes.count) bytes, expected \(count.lowerBound) to \(count.upperBound)")
         }
         return [UInt8](bytes)
     }

@@ -1,25 +1,25 @@
 package import Vocabulary
 
-/// One payment token as Apple Pay makes it, read but not yet trusted: nothing in it is verified or decrypted.
+/// An Apple Pay payment token, parsed but not yet verified or decrypted.
 ///
 /// Source: Apple, "Payment token format reference".
 public struct ApplePayToken: Sendable {
-    /// How the token is encrypted.
+    /// The version of the token, which determines its encryption scheme.
     public enum Version: String, Sendable, CaseIterable {
-        /// P-256 key agreement and AES-256-GCM; every region but mainland China.
+        /// P-256 key agreement and AES-256-GCM, used in every region except mainland China.
         case ecV1 = "EC_v1"
-        /// RSA-OAEP key wrapping and AES-128-GCM; mainland China.
+        /// RSA-OAEP key wrapping and AES-128-GCM, used in mainland China.
         case rsaV1 = "RSA_v1"
     }
 
-    /// What the sender attached to restore the symmetric key from.
+    /// The header field from which the merchant restores the symmetric key.
     public enum KeyMaterial: Sendable, Hashable {
-        /// EC_v1: the sender's half of the key agreement.
+        /// EC_v1: the sender's ephemeral public key for the key agreement.
         case ephemeralPublicKey(EphemeralPublicKey)
         /// RSA_v1: the symmetric key, encrypted to the merchant's RSA key.
         case wrappedKey(WrappedKey)
 
-        /// The decoded bytes, which are the first part of what the signature covers.
+        /// The decoded bytes. The signature covers them first.
         public var bytes: [UInt8] {
             switch self {
             case .ephemeralPublicKey(let key): key.derRepresentation
@@ -28,19 +28,19 @@ public struct ApplePayToken: Sendable {
         }
     }
 
-    /// How the token is encrypted; fits ``keyMaterial`` always.
+    /// The version, which always matches the case of ``keyMaterial``.
     public let version: Version
-    /// What the symmetric key is restored from.
+    /// The header field from which the merchant restores the symmetric key.
     public let keyMaterial: KeyMaterial
-    /// Names the payment: unique, and what a replay is recognised by.
+    /// The unique identifier of the payment, used to detect replays.
     public let transactionId: TransactionId
-    /// Which merchant key the token is encrypted to.
+    /// The SHA-256 hash of the merchant public key to which the token is encrypted.
     package let publicKeyHash: PublicKeyHash
-    /// SHA-256 of the `applicationData` of the payment request, 32 bytes; nil where the request had none.
+    /// The SHA-256 hash of the payment request's `applicationData`, 32 bytes; nil if the request had none.
     public let applicationDataHash: [UInt8]?
-    /// Ciphertext, and in its last 16 bytes the GCM tag.
+    /// The ciphertext, followed by the 16 bytes of the GCM tag.
     public let data: [UInt8]
-    /// Detached CMS signature, BER.
+    /// The detached CMS signature, encoded as BER.
     public let signature: [UInt8]
 
     package init(
@@ -60,7 +60,7 @@ public struct ApplePayToken: Sendable {
         self.signature = signature
     }
 
-    /// The version in the words of a key pair.
+    /// The key pair algorithm for this version.
     package var algorithm: KeyAlgorithm {
         switch version {
         case .ecV1: .ecV1
@@ -68,18 +68,18 @@ public struct ApplePayToken: Sendable {
         }
     }
 
-    /// SHA-256 over the merchant certificate's SubjectPublicKeyInfo: 44 characters of Base64, as the token spells it.
+    /// The SHA-256 hash of the merchant certificate's `SubjectPublicKeyInfo`: 44 characters of Base64, as in the token.
     public var publicKeyHashBase64: String { publicKeyHash.base64 }
 
-    /// What the signature covers: key material, data, transaction id and, where present, the applicationData hash,
-    /// each as decoded bytes.
+    /// The bytes that the signature covers: the decoded key material, data, transaction identifier and, if present,
+    /// the applicationData hash, concatenated.
     package var signedContent: [UInt8] {
         keyMaterial.bytes + data + transactionId.bytes + (applicationDataHash ?? [])
     }
 }
 
 extension ApplePayToken: CustomStringConvertible {
-    /// Names the token by what support staff see: version, publicKeyHash, transactionId.
+    /// The version, transactionId and publicKeyHash of the token.
     public var description: String {
         "\(version.rawValue) payment token \(transactionId) for publicKeyHash \(publicKeyHash)"
     }

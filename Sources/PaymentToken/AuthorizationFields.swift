@@ -1,11 +1,13 @@
 import FoundationEssentials
 import Vocabulary
 
-/// Payment data under the names of an authorization message. Guidance: acquirers differ.
+/// Payment data under the field names of a card network's authorization message.
+///
+/// The mapping is a guide: acquirers use different names.
 ///
 /// Source: Apple, "Apple Pay platform integration guide", mapping of payment data.
 public struct AuthorizationFields: Sendable {
-    /// Whose names.
+    /// The card network whose field names apply.
     public enum Network: String, Sendable, CaseIterable {
         /// PAN, expiration date, TAVV, CAVV or UCAF, ECI.
         case general
@@ -13,24 +15,25 @@ public struct AuthorizationFields: Sendable {
         case americanExpress
     }
 
-    /// PAN.
+    /// The primary account number (PAN).
     public let primaryAccountNumber: SensitiveText
-    /// YYMMDD, as Apple sends it; most messages take its first four digits.
+    /// The expiration date as YYMMDD. Most authorization messages take YYMM, the first four digits.
     public let expirationDate: String
-    /// TAVV (Visa), UCAF (Mastercard) or CAVV, Base64; nil at American Express.
+    /// The cryptogram in Base64: TAVV (Visa), UCAF (Mastercard) or CAVV; nil for American Express.
     public let cryptogram: SensitiveText?
-    /// ECI; where it is present it must be passed on.
+    /// The electronic commerce indicator (ECI). If present, it must be sent in the authorization message.
     public let electronicCommerceIndicator: String?
-    /// American Express: the cryptogram, Base64.
+    /// The cryptogram in Base64, for American Express; nil for other networks.
     public let tokenBlockA: SensitiveText?
-    /// American Express: zeros, as many bytes as block A has, Base64.
+    /// As many zero bytes as token block A has, in Base64, for American Express; nil for other networks.
     public let tokenBlockB: SensitiveText?
-    /// American Express: the device manufacturer's identifier.
+    /// The device manufacturer identifier, for American Express; nil for other networks.
     public let tokenRequestorID: String?
 }
 
 extension PaymentData {
-    /// The same data under the names of an authorization message; nil where it is no 3DSecure payment.
+    /// Returns the data under the field names of an authorization message; nil if there is
+    /// no `onlinePaymentCryptogram`.
     public func authorizationFields(for network: AuthorizationFields.Network) -> AuthorizationFields? {
         guard let cryptogram = proof.onlinePaymentCryptogram else { return nil }
         let isAmericanExpress = network == .americanExpress

@@ -1,26 +1,28 @@
 package import Secrets
 import StrictJSON
 
-/// What a payment token held, byte for byte. Its memory is owned once, never copied and overwritten at its end.
+/// The decrypted plaintext of a payment token.
+///
+/// The plaintext has one owner, is not copied, and is overwritten when the value is destroyed.
 public struct DecryptedPaymentData: ~Copyable, Sendable {
     private let plaintext: SecretBytes
 
     package init(plaintext: consuming SecretBytes) { self.plaintext = plaintext }
 
-    /// How many bytes it is.
+    /// The length of the plaintext in bytes.
     public var count: Int { plaintext.count }
 
-    /// Lends the plaintext, JSON as Apple wrote it, for the length of the closure.
+    /// Calls a closure with the plaintext, the JSON that Apple encrypted. The pointer is valid only during the call.
     public borrowing func withPlaintext<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try plaintext.withUnsafeBytes(body)
     }
 
-    /// Reads the plaintext into fields. The fields are copies that Swift's strings hold; they are not wiped.
+    /// Parses the plaintext. The fields are copies in Swift strings, which are not wiped.
     ///
-    /// - Throws: ``PaymentTokenError`` with code `plaintextMalformed`, naming fields but quoting no value. The plaintext
-    ///   itself stays available.
+    /// - Throws: ``PaymentTokenError`` with code `plaintextMalformed`. The detail names the field and never contains a
+    ///   value. The plaintext stays available through ``withPlaintext(_:)``.
     public borrowing func paymentData() throws(PaymentTokenError) -> PaymentData {
         try plaintext.withUnsafeBytes { (bytes) throws(PaymentTokenError) in
             do throws(JSONFault) { return try PaymentData(JSONFields(parsing: bytes)) } catch {

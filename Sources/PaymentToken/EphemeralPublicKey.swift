@@ -1,39 +1,41 @@
 public import Crypto
 import Vocabulary
 
-/// The sender's half of an EC_v1 key agreement: a point on P-256.
+/// The sender's ephemeral public key of an EC_v1 token: a point on P-256.
 ///
-/// Holding one proves that the point lies on the curve, so that a key agreement with it gives nothing away about the
-/// private key (invalid-curve attack).
+/// The initializer checks that the point is on the curve, which prevents invalid-curve attacks on the merchant's private
+/// key.
 public struct EphemeralPublicKey: Sendable, Hashable {
-    /// DER `SubjectPublicKeyInfo` with a named curve and an uncompressed point, RFC 5480: the one spelling Apple uses.
-    /// 91 bytes.
+    /// The key as DER `SubjectPublicKeyInfo` with a named curve and an uncompressed point (RFC 5480), the only encoding
+    /// that Apple uses: 91 bytes.
     public let derRepresentation: [UInt8]
-    /// The same point, ready for a key agreement.
+    /// The key in the form that swift-crypto's key agreement takes.
     public let agreementKey: P256.KeyAgreement.PublicKey
 
-    /// - Parameter derRepresentation: the decoded `ephemeralPublicKey` of a token's header.
-    /// - Throws: ``PaymentTokenError`` with code `malformed` unless this is a P-256 key and its point lies on the curve.
+    /// Creates a key from its DER encoding.
+    ///
+    /// - Parameter derRepresentation: the decoded `ephemeralPublicKey` of a token header.
+    /// - Throws: ``PaymentTokenError`` with code `malformed` unless this is a P-256 key whose point is on the curve.
     public init(derRepresentation: some Collection<UInt8>) throws(PaymentTokenError) {
         let bytes = Array(derRepresentation)
         guard let point = P256SubjectPublicKeyInfo.point(in: bytes) else {
             throw PaymentTokenError(
                 .malformed,
-                "ephemeralPublicKey holds \(bytes.count) bytes that are not such a key, expected "
-                    + "the \(P256SubjectPublicKeyInfo.length) bytes of a P-256 SubjectPublicKeyInfo with an uncompressed point"
+                "'ephemeralPublicKey' has \(bytes.count) bytes and is not a P-256 SubjectPublicKeyInfo with an "
+                    + "uncompressed point, expected \(P256SubjectPublicKeyInfo.length) bytes"
             )
         }
-        // swift-crypto checks the curve's equation.
+        // swift-crypto checks that the point satisfies the curve equation.
         guard let key = try? P256.KeyAgreement.PublicKey(x963Representation: point) else {
-            throw PaymentTokenError(.malformed, "ephemeralPublicKey is a point off the curve, expected one on P-256")
+            throw PaymentTokenError(.malformed, "'ephemeralPublicKey' is not a point on the curve P-256")
         }
         agreementKey = key
         self.derRepresentation = bytes
     }
 
-    /// Whether both are the same point: each point has one spelling.
+    /// Whether both are the same key. Comparing the encodings is enough, because only one encoding is accepted.
     public static func == (left: Self, right: Self) -> Bool { left.derRepresentation == right.derRepresentation }
 
-    /// Hashes the spelling.
+    /// Hashes the DER encoding.
     public func hash(into hasher: inout Hasher) { hasher.combine(derRepresentation) }
 }

@@ -1,21 +1,26 @@
 import Crypto
 import Vocabulary
 
-/// What the caller asked Apple for, to be held against what a token grants. What is nil is not checked and said to be so.
+/// The values that the caller put into the payment request, to be compared with those of a token.
+///
+/// A property that is nil is not compared; its check is reported as `notChecked`.
 ///
 /// Source: Apple, "Payment token format reference", step 6.
 public struct ExpectedTransaction: Sendable {
-    /// Whose payment it is: `merchant.…`. Give it wherever keys of more than one merchant are kept, so that a token of one
-    /// is never spent at another.
+    /// The identifier of the merchant to be paid: `merchant.…`.
+    ///
+    /// Set it wherever you keep the keys of more than one merchant, so that a token for one merchant cannot be used at
+    /// another.
     public var merchantIdentifier: String?
-    /// ISO 4217, numeric, three digits.
+    /// The numeric ISO 4217 code of the currency: three digits.
     public var currencyCode: String?
-    /// In minor units; a number and a string of the same amount are equal.
+    /// The amount in the currency's minor unit. An amount sent as a JSON number equals the same amount sent as a string.
     public var transactionAmount: TransactionAmount?
-    /// The original bytes that the payment request had, not their hash. The token carries their SHA-256.
+    /// The `applicationData` of the payment request: the original bytes, not their hash. The token contains their SHA-256
+    /// hash.
     public var applicationData: [UInt8]?
 
-    /// An expectation; everything not given is not checked.
+    /// Creates a set of expected values. Values that are nil are not compared.
     public init(
         merchantIdentifier: String? = nil, currencyCode: String? = nil, transactionAmount: TransactionAmount? = nil,
         applicationData: [UInt8]? = nil
@@ -26,10 +31,11 @@ public struct ExpectedTransaction: Sendable {
         self.applicationData = applicationData
     }
 
-    /// Holds content and request against each other. Whose key it was is not in the token: see
-    /// ``compareMerchantIdentifier(with:)``.
+    /// Compares the expected currency, amount and applicationData with those of a decrypted token.
     ///
-    /// - Returns: one entry for currency, amount and applicationData each, always all of them.
+    /// The merchant identifier is not part of the token: see ``compareMerchantIdentifier(with:)``.
+    ///
+    /// - Returns: three checks, for currency, amount and applicationData in this order.
     public func compare(with token: ApplePayToken, _ data: PaymentData) -> [TransactionCheck] {
         [
             TransactionCheck(.currencyCode, found: data.currencyCode, expected: currencyCode),
@@ -39,16 +45,18 @@ public struct ExpectedTransaction: Sendable {
         ]
     }
 
-    /// Whose key a token names, as its keeper knows it; to be compared before anything is decrypted.
+    /// Compares the expected merchant identifier with that of the key to which the token is encrypted. Call this before
+    /// you decrypt.
+    ///
+    /// - Parameter found: the merchant identifier, as stored with the key.
     public func compareMerchantIdentifier(with found: String) -> TransactionCheck {
         TransactionCheck(.merchantIdentifier, found: found, expected: merchantIdentifier)
     }
 
-    /// Compares the hash in the token with the hash of the expected bytes; this needs no key, and can be done before anything
-    /// is decrypted.
+    /// Compares the applicationData hash in the token with the hash of the expected bytes. Needs no key.
     ///
-    /// Without expected bytes the outcome is `notChecked`, whether the token has applicationData or not. The signature covers
-    /// the hash, so nobody can have changed it.
+    /// If ``applicationData`` is nil, the outcome is `notChecked`, even if the token has an applicationData hash. The
+    /// signature covers that hash.
     public func compareApplicationData(with token: ApplePayToken) -> TransactionCheck {
         let found = token.applicationDataHash.map { Hex.encode($0) }
         guard let applicationData else { return TransactionCheck(.applicationData, found: found, expected: nil) }
@@ -57,30 +65,30 @@ public struct ExpectedTransaction: Sendable {
     }
 }
 
-/// One field of a token held against what was expected of it.
+/// The result of comparing one field of a token with its expected value.
 public struct TransactionCheck: Sendable, Equatable {
-    /// Which field.
+    /// The name of the field.
     public enum Name: String, Sendable, CaseIterable {
-        /// Whose key the token is encrypted to.
+        /// The identifier of the merchant to whose key the token is encrypted.
         case merchantIdentifier
         /// The currency.
         case currencyCode
         /// The amount.
         case transactionAmount
-        /// The hash of the request's applicationData.
+        /// The SHA-256 hash of the payment request's applicationData.
         case applicationData
     }
 
-    /// Which field.
+    /// The name of the field.
     public let name: Name
-    /// `notChecked` where nothing was expected.
+    /// The outcome; `notChecked` if no value was expected.
     public let outcome: TokenVerification.Outcome
-    /// The token's value: for the caller alone, never for a log.
+    /// The value in the token. Must not be logged.
     public let found: SensitiveText?
-    /// The caller's value: for the caller alone, never for a log.
+    /// The value that the caller expected. Must not be logged.
     public let expected: SensitiveText?
 
-    /// Compares two spellings; nothing expected is nothing checked.
+    /// Compares two values as text. The outcome is `notChecked` if `expected` is nil.
     public init(_ name: Name, found: String?, expected: String?) {
         self.name = name
         self.found = found.map(SensitiveText.init)
@@ -90,6 +98,6 @@ public struct TransactionCheck: Sendable, Equatable {
 }
 
 extension TransactionAmount {
-    /// One spelling for one amount, as far as it is an integer; otherwise as sent.
+    /// The amount without leading zeros if it is an integer, otherwise as sent.
     fileprivate var comparable: String { minorUnits.map { String($0) } ?? text }
 }

@@ -1,17 +1,17 @@
 public import Crypto
 
-/// The merchant key that a token names, as its keeper hands it over: whose it is, and a way to restore symmetric keys with
-/// it. The private key itself stays where it is.
+/// A merchant's key, as the owner of the private key offers it: the merchant identifier, and a function that restores
+/// symmetric keys. The private key itself is not part of it.
 public struct MerchantKey: Sendable {
-    /// Restores the symmetric key of a token of this key: 32 bytes for EC_v1, 16 for RSA_v1.
+    /// A function that restores the symmetric key of a token encrypted to this key: 32 bytes for EC_v1, 16 for RSA_v1.
     public typealias RestoreSymmetricKey = @Sendable (ApplePayToken) async throws -> SymmetricKey
 
-    /// Whose key it is, as registered at Apple: `merchant.…`.
+    /// The identifier of the merchant who owns the key, as registered with Apple: `merchant.…`.
     public let merchantIdentifier: String
-    /// Restores the symmetric key of a token of this key.
+    /// Restores the symmetric key of a token encrypted to this key.
     public let restoreSymmetricKey: RestoreSymmetricKey
 
-    /// A key by its owner and its one use.
+    /// Creates a key from its merchant identifier and a function that restores symmetric keys with it.
     public init(merchantIdentifier: String, restoreSymmetricKey: @escaping RestoreSymmetricKey) {
         self.merchantIdentifier = merchantIdentifier
         self.restoreSymmetricKey = restoreSymmetricKey

@@ -1,37 +1,37 @@
-/// What is known of the card behind a merchant token.
+/// Information about the card behind a merchant token.
 ///
 /// Source: Apple, "Apple Pay Merchant Token Management API", MerchantTokenMetadata.
 public struct MerchantTokenMetadata: Sendable {
-    /// Pictures of the card.
+    /// Images of the card.
     public let cardArt: [CardArt]
-    /// The card's description, where it was sent.
+    /// The description of the card; nil if Apple sent none.
     public let cardMetadata: CardMetadata?
-    /// Fields that this version does not know, in the order sent.
+    /// Fields that this library does not know, in the order sent.
     public let unknownFields: [PaymentData.UnknownField]
 
-    /// One picture of the card.
+    /// An image of the card.
     public struct CardArt: Sendable {
-        /// Its name.
+        /// The file name.
         public let name: String?
-        /// Its kind.
+        /// The media type.
         public let type: String?
-        /// Where it is.
+        /// The URL from which the image can be downloaded.
         public let url: String?
     }
 
-    /// The card in words.
+    /// The description of the card.
     public struct CardMetadata: Sendable {
-        /// Where it was issued, two letters.
+        /// The country in which the card was issued: two letters.
         public let cardCountry: String?
-        /// When it ends.
+        /// The expiration date of the card.
         public let expirationDate: String?
-        /// The last digits of the number printed on the card.
+        /// The last digits of the account number printed on the card (FPAN).
         public let fpanSuffix: String?
-        /// Its long name.
+        /// The long name of the card.
         public let longDescription: String?
-        /// Its short name.
+        /// The short name of the card.
         public let shortDescription: String?
-        /// Fields that this version does not know, in the order sent.
+        /// Fields that this library does not know, in the order sent.
         public let unknownFields: [PaymentData.UnknownField]
     }
 }

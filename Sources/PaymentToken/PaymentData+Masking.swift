@@ -1,13 +1,14 @@
-/// One line of a table that people read.
+/// A row of a table of payment data for display.
 public struct MaskedField: Sendable, Hashable {
-    /// The field's name, with its path.
+    /// The path of the field, such as `paymentData.eciIndicator`.
     public let name: String
-    /// The value, or what may be shown of it.
+    /// The value, masked if it is sensitive.
     public let value: String
 }
 
 extension PaymentData {
-    /// Every field for a table, account numbers down to six and four digits, cryptograms and names down to a length.
+    /// Every field, masked for display: account numbers show the first six and the last four digits; cryptograms, names
+    /// and unknown fields show their length only.
     public var maskedFields: [MaskedField] {
         var table: [MaskedField] = []
         func add(_ name: String, _ value: String?) {

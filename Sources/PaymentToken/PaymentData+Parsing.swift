@@ -1,7 +1,9 @@
 import StrictJSON
 
 extension PaymentData {
-    /// - Throws: `JSONFault`, naming the field, quoting no value.
+    /// Creates payment data from the parsed plaintext.
+    ///
+    /// - Throws: `JSONFault`, which names the field and contains no value.
     init(_ fields: JSONFields) throws(JSONFault) {
         var fields = fields
         applicationPrimaryAccountNumber = SensitiveText(
@@ -86,7 +88,7 @@ extension JSONFields {
         let text = try requiredString(name)
         guard count.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             let expected = count.count == 1 ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
-            throw JSONFault("'\(name)' holds something else than digits, or too few or many, expected \(expected)")
+            throw JSONFault("'\(name)' is not a string of \(expected) digits")
         }
         return text
     }
@@ -108,7 +110,7 @@ extension JSONFields {
         var objects: [JSONFields] = []
         for item in items {
             guard case .object(let object) = item else {
-                throw JSONFault("'\(name)' holds \(item.kind), expected an array of objects")
+                throw JSONFault("'\(name)' contains \(item.kind), expected an array of objects")
             }
             objects.append(JSONFields(object, at: "\(name)."))
         }

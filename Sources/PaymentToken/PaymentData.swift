@@ -1,65 +1,67 @@
-/// What a payment token held, field by field, in Apple's words.
+/// The decrypted payment data of a token, with Apple's field names.
 ///
-/// It prints as a placeholder: nothing of it belongs into a log. ``maskedFields`` is for people.
+/// It prints as a placeholder, so that it cannot appear in a log. For display use ``maskedFields``.
 ///
 /// Source: Apple, "Payment token format reference", keys of the decrypted payment data.
 public struct PaymentData: Sendable {
-    /// The device's or merchant's account number, which stands for the card: 8 to 19 digits.
+    /// The device account number (DPAN) or merchant account number (MPAN) that replaces the card number: 8 to 19 digits.
     public let applicationPrimaryAccountNumber: SensitiveText
-    /// YYMMDD.
+    /// The expiration date of the account number: YYMMDD.
     public let applicationExpirationDate: String
-    /// ISO 4217, numeric, leading zeros kept: `840`, `036`.
+    /// The numeric ISO 4217 code of the currency with leading zeros: `840`, `036`.
     public let currencyCode: String
-    /// In minor units, exactly as sent.
+    /// The amount in the currency's minor unit, as sent.
     public let transactionAmount: TransactionAmount
-    /// The cardholder's name, where Apple sends it.
+    /// The name of the cardholder; nil if Apple sent none.
     public let cardholderName: SensitiveText?
-    /// Hexadecimal; the token requestor's name at American Express.
+    /// The hexadecimal identifier of the device manufacturer. American Express calls it the token requestor ID.
     public let deviceManufacturerIdentifier: String
-    /// `3DSecure`, `EMV`, or what Apple may add.
+    /// The type of ``proof``: `3DSecure`, `EMV`, or a type that Apple adds later.
     public let paymentDataType: String
-    /// What proves the payment to the issuer.
+    /// The cryptogram and related data that authenticate the payment to the issuer.
     public let proof: PaymentProof
-    /// One for each merchant of a multi-merchant request; else empty.
+    /// The responses for the merchants of a multi-merchant request, one each; empty for other requests.
     public let authenticationResponses: [AuthenticationResponse]
-    /// Names the merchant token (MPAN) of a recurring, deferred or automatic-reload request.
+    /// The identifier of the merchant token (MPAN) of a recurring, deferred or automatic-reload request.
     public let merchantTokenIdentifier: String?
-    /// What is known of the card behind the merchant token.
+    /// Information about the card behind the merchant token.
     public let merchantTokenMetadata: MerchantTokenMetadata?
-    /// Fields that this version does not know, in the order sent.
+    /// Fields that this library does not know, in the order sent.
     public let unknownFields: [UnknownField]
 
-    /// What proves the payment to the issuer: the object `paymentData` inside the payment data.
+    /// The cryptogram and related data that authenticate the payment to the issuer: the object `paymentData` inside the
+    /// decrypted payment data.
     public struct PaymentProof: Sendable {
-        /// 3DSecure: Base64.
+        /// The cryptogram of a 3DSecure payment, in Base64.
         public let onlinePaymentCryptogram: SensitiveText?
-        /// 3DSecure: where it is present it must be passed on, or the payment fails.
+        /// The electronic commerce indicator of a 3DSecure payment. If present, it must be sent to the issuer, or the
+        /// payment fails.
         public let eciIndicator: String?
-        /// EMV: Base64.
+        /// The EMV record of an EMV payment, in Base64.
         public let emvData: SensitiveText?
-        /// EMV in RSA_v1 tokens: hexadecimal.
+        /// The encrypted PIN of an EMV payment in an RSA_v1 token, in hexadecimal.
         public let encryptedPINData: SensitiveText?
-        /// Fields that this version does not know, in the order sent.
+        /// Fields that this library does not know, in the order sent.
         public let unknownFields: [UnknownField]
     }
 
-    /// One merchant's share of a multi-merchant request.
+    /// The part of a multi-merchant request that belongs to one merchant.
     public struct AuthenticationResponse: Sendable {
-        /// Whose share it is.
+        /// The identifier of the merchant.
         public let merchantIdentifier: String
-        /// Its cryptogram.
+        /// The cryptogram for this merchant.
         public let authenticationData: SensitiveText
-        /// Its amount.
+        /// The amount for this merchant, in the currency's minor unit.
         public let transactionAmount: TransactionAmount
-        /// Fields that this version does not know, in the order sent.
+        /// Fields that this library does not know, in the order sent.
         public let unknownFields: [UnknownField]
     }
 
-    /// A field kept for the caller, because Apple adds some.
+    /// A field that this library does not know. Apple adds fields over time.
     public struct UnknownField: Sendable {
-        /// The field's name.
+        /// The name of the field.
         public let name: String
-        /// Its value as JSON; it might be anything, so it is guarded like an account number.
+        /// The value as JSON text. It is treated as sensitive, because its meaning is not known.
         public let json: SensitiveText
     }
 }

@@ -1,36 +1,36 @@
-/// Why a payment token was refused: a code to branch on, and a sentence to act on.
+/// An error of this library: a code for programs and a detail for people.
 ///
-/// The sentence says what was found and what was expected. It never quotes a key, a plaintext or an account number.
+/// The detail never contains a key, plaintext or account number.
 public struct PaymentTokenError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of refusal it is.
+    /// The kind of error.
     public enum Code: String, Sendable, CaseIterable {
-        /// The bytes are not a payment token.
+        /// The input is not a payment token.
         case malformed
-        /// A payment token of a version other than EC_v1 and RSA_v1.
+        /// The version of the payment token is neither EC_v1 nor RSA_v1.
         case unsupportedVersion
-        /// The symmetric key has a length that the token's version never has.
+        /// The symmetric key has the wrong length for the version of the token.
         case wrongKey
-        /// The symmetric key does not open the token: another key, another merchant, or changed bytes.
+        /// The token cannot be decrypted: the key belongs to another key pair or merchant, or the token was modified.
         case decryptionFailed
-        /// The token opened, but what it holds does not read as payment data.
+        /// The token was decrypted, but its plaintext is not valid payment data.
         case plaintextMalformed
-        /// A check of the signature or of the transaction did not pass.
+        /// A check of the signature failed.
         case verificationFailed
-        /// A certificate that was to be trusted does not read as one.
+        /// A trust root is not a certificate of a self-signed certificate authority.
         case invalidTrustRoot
     }
 
-    /// What callers branch on.
+    /// The code, for programs.
     public let code: Code
-    /// What a person reads: lower case, no full stop.
+    /// The detail, for people: lower case, no full stop.
     public let detail: String
 
-    /// An error with its sentence.
+    /// Creates an error from a code and a detail.
     public init(_ code: Code, _ detail: String) {
         self.code = code
         self.detail = detail
     }
 
-    /// The code and the sentence.
+    /// The code and the detail.
     public var description: String { "\(code.rawValue): \(detail)" }
 }

@@ -1,40 +1,47 @@
 public import FoundationEssentials
 
-/// All seven steps of Apple's reference in their order, for a program that links this library by itself: it brings a
-/// function that finds merchant keys and one that claims transaction ids, and gets only what it may use.
+/// Verifies and decrypts payment tokens in a program that links this library: all seven steps of Apple's reference, in
+/// order.
 ///
-/// Safe to share between tasks and meant to be: its verifier remembers chains that held.
+/// The program supplies a function that finds merchant keys and one that claims transaction identifiers. Use one opener
+/// for all tasks: its verifier caches certificate chains.
 ///
 /// Source: Apple, "Payment token format reference".
 public struct PaymentTokenOpener: Sendable {
-    /// Finds the one key of a publicKeyHash (44 characters of Base64, as the token spells it). Throws where there is none
-    /// that may be used. Keys are looked up, never tried in turn: another key that happens to fit is another merchant's.
+    /// A function that finds the key with a publicKeyHash (44 characters of Base64, as in the token), and throws if no
+    /// usable key has that hash.
+    ///
+    /// The function must look the hash up and not try one key after another: a key that decrypts the token by chance
+    /// belongs to another merchant.
     public typealias FindKey = @Sendable (_ publicKeyHash: String) async throws -> MerchantKey
-    /// Claims a transaction id durably, once for all processes, for at least ten minutes. Throws where it is claimed
-    /// already.
+    /// A function that claims a transaction identifier, and throws if it is already claimed.
+    ///
+    /// A claim must be durable, be visible to all processes, and last for at least ten minutes.
     public typealias Claim = @Sendable (TransactionId) async throws -> Void
 
     private let verifier: SignatureVerifier
     private let findKey: FindKey
     private let claim: Claim
 
-    /// An opener with the parts it cannot bring itself.
+    /// Creates an opener.
     public init(verifier: SignatureVerifier, findKey: @escaping FindKey, claim: @escaping Claim) {
         self.verifier = verifier
         self.findKey = findKey
         self.claim = claim
     }
 
-    /// Verifies, finds the key, compares whose it is, decrypts, compares the rest, and claims last: a token refused for any
-    /// reason claims nothing, so that nobody can burn the id of a real payment with a junk token.
+    /// Verifies and decrypts a token, compares it with the expected transaction, and claims its transaction identifier.
+    ///
+    /// The claim is the last step. A rejected token claims nothing, so an attacker cannot block a genuine payment by
+    /// sending a forged token with its identifier.
     ///
     /// - Parameters:
-    ///   - token: as it was read.
-    ///   - receivedAt: when it came in, by the receiver's clock.
-    ///   - expected: what the payment was to be.
-    /// - Returns: the plaintext, in memory that wipes itself.
+    ///   - token: the parsed token.
+    ///   - receivedAt: the time at which the token was received.
+    ///   - expected: the values of the payment request.
+    /// - Returns: the plaintext, in memory that is wiped when the value is destroyed.
     /// - Throws: ``PaymentTokenError`` with code `verificationFailed`, `wrongKey`, `decryptionFailed` or
-    ///   `plaintextMalformed`; ``TransactionMismatch``; or what the functions throw.
+    ///   `plaintextMalformed`; ``TransactionMismatch``; or an error of the two functions.
     public func open(
         _ token: ApplePayToken, receivedAt: Date, expected: ExpectedTransaction
     ) async throws -> DecryptedPaymentData {

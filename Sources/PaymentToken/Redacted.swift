@@ -1,13 +1,15 @@
-/// A value out of a decrypted payment: printing, interpolating, reflecting and dumping it give a placeholder, so that a
-/// log line cannot hold it by accident. Its fields stay readable to whoever names them.
+/// A value of a decrypted payment, which prints as a placeholder.
+///
+/// Printing, interpolating, reflecting and dumping give `(redacted)`, so that the value does not appear in a log by
+/// accident. Its properties stay readable.
 public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Redacted {
-    /// A placeholder.
+    /// The placeholder `(redacted)`.
     public var description: String { "(redacted)" }
-    /// A placeholder.
+    /// The placeholder `(redacted)`.
     public var debugDescription: String { description }
-    /// Empty.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

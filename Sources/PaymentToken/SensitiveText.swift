@@ -1,25 +1,26 @@
 import Secrets
 
-/// Text that belongs to the cardholder: an account number, a cryptogram, a name. It shows itself nowhere by accident.
+/// A sensitive text, such as an account number, a cryptogram or the name of the cardholder.
 ///
-/// Printing, interpolating and reflecting it give a placeholder; it is not `Codable`; equality takes constant time.
+/// It prints as a placeholder, is not `Codable`, and is compared in constant time.
 public struct SensitiveText: Sendable, Equatable {
-    /// The text itself. Whoever reads this answers for where it goes.
+    /// The text itself. Must not be logged.
     public let exposed: String
 
-    /// Takes a text under protection.
+    /// Creates a sensitive text.
     public init(_ text: String) { exposed = text }
 
-    /// Whether both hold the same text, in a time that does not tell where they differ.
+    /// Whether both texts are equal. The comparison takes constant time.
     public static func == (left: Self, right: Self) -> Bool {
         ConstantTime.areEqual(Array(left.exposed.utf8), Array(right.exposed.utf8))
     }
 
-    /// How long it is, and nothing else: `(28 characters)`.
+    /// The length of the text: `(28 characters)`.
     public var masked: String { "(\(exposed.count) characters)" }
 
-    /// As an account number may be shown: the first six and the last four digits, PCI DSS 4.0 requirement 3.4.1.
-    /// Shorter than 13 digits: the last four alone.
+    /// The text masked as an account number: the first six and the last four digits (PCI DSS 4.0 requirement 3.4.1).
+    ///
+    /// Numbers of 9 to 12 digits show the last four only; shorter ones show their length only.
     public var maskedAccountNumber: String {
         let shown = exposed.count >= 13 ? 6 : 0
         guard exposed.count > 8 else { return masked }

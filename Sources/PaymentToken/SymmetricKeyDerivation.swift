@@ -3,25 +3,26 @@ import Glibc
 package import Secrets
 package import Vocabulary
 
-/// From a shared secret to the AES-256 key of an EC_v1 token.
+/// The derivation of the AES-256 key of an EC_v1 token from the shared secret of the key agreement.
 ///
-/// One round of the single-step key derivation of NIST SP 800-56A revision 3, section 5.8.2.1, with SHA-256:
-/// counter ‖ Z ‖ AlgorithmID ‖ PartyUInfo ‖ PartyVInfo. Apple's page "Restoring the symmetric key" lists the rows of Z
-/// and AlgorithmID the other way round; this order opens real tokens.
+/// One round of the one-step key derivation of NIST SP 800-56A revision 3, section 5.8.2.1, with SHA-256 over
+/// counter ‖ Z ‖ AlgorithmID ‖ PartyUInfo ‖ PartyVInfo. Apple's page "Restoring the symmetric key" lists AlgorithmID
+/// before Z; real tokens need the order of NIST.
 public enum SymmetricKeyDerivation {
-    /// The round's number, big-endian, counted from one.
+    /// The number of the round, big-endian, counted from one.
     private static let counter: [UInt8] = [0, 0, 0, 1]
-    /// AlgorithmID: `id-aes256-GCM` behind a byte that holds its length, 13; then PartyUInfo: `Apple`, without a length.
+    /// AlgorithmID, which is the length byte 13 and `id-aes256-GCM`, and PartyUInfo, which is `Apple` without a length.
     private static let algorithmAndPartyU = [0x0D] + Array("id-aes256-GCMApple".utf8)
 
-    /// The result of the key agreement made into the key, for the merchant whose key took part in it.
+    /// Derives the symmetric key of a token from the shared secret.
     ///
     /// - Parameters:
-    ///   - sharedSecret: Z, the x coordinate of the ECDH result: 32 bytes, leading zeros kept (one secret in 256 begins
-    ///     with one, and big-integer libraries drop it).
-    ///   - merchantIdentifier: as registered at Apple, `merchant.…`; its SHA-256 is PartyVInfo, as 32 raw bytes.
+    ///   - sharedSecret: Z, the x coordinate of the ECDH result: 32 bytes including leading zeros. One secret in 256
+    ///     begins with a zero byte, which big-integer libraries drop.
+    ///   - merchantIdentifier: the identifier of the merchant who owns the key, as registered with Apple: `merchant.…`.
+    ///     Its SHA-256 hash is PartyVInfo, 32 raw bytes.
     /// - Returns: a key of 32 bytes.
-    /// - Throws: ``PaymentTokenError`` with code `malformed` unless the identifier has a merchant identifier's form.
+    /// - Throws: ``PaymentTokenError`` with code `malformed` if the merchant identifier is not valid.
     public static func symmetricKey(
         sharedSecret: SharedSecret, merchantIdentifier: String
     ) throws(PaymentTokenError) -> SymmetricKey {
@@ -32,8 +33,11 @@ public enum SymmetricKeyDerivation {
         return key.withUnsafeBytes { SymmetricKey(data: $0) }
     }
 
-    /// As above, in memory that wipes itself.
+    /// Derives the symmetric key into memory that is wiped after use.
     ///
+    /// - Parameters:
+    ///   - sharedSecret: Z, 32 bytes.
+    ///   - merchant: PartyVInfo, the SHA-256 hash of the merchant identifier.
     /// - Returns: 32 bytes.
     package static func symmetricKey(sharedSecret: SharedSecret, merchant: MerchantIdentifierHash) -> SecretBytes {
         var hash = SHA256()
@@ -42,7 +46,7 @@ public enum SymmetricKeyDerivation {
         hash.update(data: algorithmAndPartyU)
         hash.update(data: merchant.bytes)
         var digest = hash.finalize()
-        // 32 bytes: never empty, so there is a base address.
+        // A digest of 32 bytes is not empty, so its base address is not nil.
         defer { withUnsafeMutableBytes(of: &digest) { explicit_bzero($0.baseAddress!, $0.count) } }
         return SecretBytes(count: SHA256.byteCount) { memory in
             digest.withUnsafeBytes { memory.copyMemory(from: $0) }

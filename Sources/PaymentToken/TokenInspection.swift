@@ -1,45 +1,45 @@
 public import FoundationEssentials
 
-/// Everything that can be read in a payment token without a key. Nothing of it is verified.
+/// The contents of a payment token that can be read without a key. They are not verified.
 public struct TokenInspection: Sendable, Hashable {
-    /// `EC_v1` or `RSA_v1`.
+    /// The version of the token.
     public let version: ApplePayToken.Version
-    /// Which merchant key the token is encrypted to, Base64.
+    /// The SHA-256 hash of the merchant public key to which the token is encrypted, in Base64.
     public let publicKeyHash: String
-    /// Names the payment, 64 lower-case hexadecimal digits.
+    /// The identifier of the payment: 64 lower-case hexadecimal digits.
     public let transactionId: String
-    /// SHA-256 of the request's applicationData, hexadecimal, where the token has one.
+    /// The SHA-256 hash of the payment request's applicationData, in hexadecimal; nil if the token has none.
     public let applicationDataHash: String?
-    /// Bytes of ephemeralPublicKey or wrappedKey.
+    /// The length of ephemeralPublicKey or wrappedKey in bytes.
     public let keyMaterialLength: Int
-    /// Bytes of ciphertext, without the tag.
+    /// The length of the ciphertext in bytes, without the GCM tag.
     public let ciphertextLength: Int
-    /// Bytes of signature.
+    /// The length of the signature in bytes.
     public let signatureLength: Int
-    /// When the token says it was signed; nil where the signature does not read or is not one signer's.
+    /// The signing time that the signature states; nil if the signature cannot be read or does not have one signer.
     public let signingTime: Date?
-    /// Of which of Apple's two worlds the signing certificate says it is; nil where there is no one signing certificate.
+    /// The environment that the signing certificate states; nil if there is not exactly one signing certificate.
     public let environment: TokenEnvironment?
-    /// The certificates that the signature carries, in its order; empty where it does not read.
+    /// The certificates in the signature, in the order sent; empty if the signature cannot be read.
     public let certificates: [Certificate]
 
-    /// One certificate, as it describes itself.
+    /// A certificate in the signature.
     public struct Certificate: Sendable, Hashable {
-        /// Whether the signature names it as its signer's.
+        /// Whether the signature identifies this certificate as the signing certificate.
         public let isSigner: Bool
-        /// Whose it is: common name, else empty.
+        /// The common name of the subject; empty if there is none.
         public let subject: String
-        /// Who issued it: common name, else empty.
+        /// The common name of the issuer; empty if there is none.
         public let issuer: String
-        /// Hexadecimal.
+        /// The serial number in hexadecimal.
         public let serialNumber: String
-        /// When it began; nil for a time that cannot be read.
+        /// The start of the validity period; nil if it cannot be read.
         public let notBefore: Date?
-        /// When it ends; nil for a time that cannot be read.
+        /// The end of the validity period; nil if it cannot be read.
         public let notAfter: Date?
-        /// The object identifiers of all its extensions, dotted, Apple's markers among them.
+        /// The object identifiers of all extensions, as dotted numbers.
         public let extensionOIDs: [String]
-        /// SHA-256 of its DER, hexadecimal.
+        /// The SHA-256 hash of the DER encoding, in hexadecimal.
         public let sha256Fingerprint: String
     }
 }

@@ -1,19 +1,20 @@
-/// An amount in the currency's minor unit, exactly as it was sent: it never passes through a floating-point number.
+/// An amount in the currency's minor unit, exactly as sent. It is never converted to a floating-point number.
 ///
-/// Real tokens send a number; the integration guide's sample and authentication responses send a string.
+/// Real tokens contain a JSON number. Authentication responses and the sample in Apple's integration guide contain a
+/// JSON string.
 public struct TransactionAmount: Sendable, Hashable {
-    /// The digits as sent.
+    /// The amount as sent, without quotes.
     public let text: String
-    /// Whether it was sent in quotes.
+    /// Whether the amount was sent as a JSON string.
     public let isString: Bool
 
-    /// An amount as sent.
+    /// Creates an amount from the text sent.
     public init(text: String, isString: Bool) {
         self.text = text
         self.isString = isString
     }
 
-    /// The amount as an integer; nil where it has a sign, a fraction, an exponent or more than 18 digits.
+    /// The amount as an integer; nil if it has a sign, a fraction, an exponent or more than 18 digits.
     public var minorUnits: Int64? {
         guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

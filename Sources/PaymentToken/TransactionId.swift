@@ -1,11 +1,13 @@
 package import Vocabulary
 
-/// Apple's name of one payment: 32 bytes, spelled as 64 hexadecimal digits in either case.
+/// Apple's identifier of a payment: 32 bytes, written as 64 hexadecimal digits in upper or lower case.
 ///
 /// Source: Apple, "Payment token format reference", header key `transactionId`.
 public struct TransactionId: Hashable, Sendable, CustomStringConvertible {
     package let words: Words256
 
+    /// Creates an identifier from its hexadecimal form.
+    ///
     /// - Returns: nil unless the text is 64 hexadecimal digits.
     public init?(hex text: String) {
         guard text.utf8.count == 64, let bytes = Hex.decode(text), let words = Words256(bytes: bytes) else {
@@ -14,10 +16,10 @@ public struct TransactionId: Hashable, Sendable, CustomStringConvertible {
         self.words = words
     }
 
-    /// The 32 bytes, as the signature covers them.
+    /// The 32 bytes that the signature covers.
     public var bytes: [UInt8] { words.bytes }
 
-    /// 64 lower-case hexadecimal digits, whatever case was read.
+    /// The identifier as 64 lower-case hexadecimal digits.
     public var hex: String { Hex.encode(words.bytes) }
 
     /// The same as ``hex``.

@@ -1,19 +1,21 @@
-/// A token that is genuine and opened, or could be, but was made for another merchant or request than expected.
+/// The error for a genuine token that does not match the expected merchant or payment request.
 ///
-/// ``checks`` holds both values of each field, for the caller alone; printing the error names the fields and no value.
+/// ``checks`` contains the values of both sides and must not be logged. The description names the fields only.
 public struct TransactionMismatch: Error, Sendable, Equatable, CustomStringConvertible {
     /// The checks that failed: at least one.
     public let checks: [TransactionCheck]
 
-    /// - Returns: nil where no check failed.
+    /// Creates an error from the checks that failed.
+    ///
+    /// - Returns: nil if no check failed.
     public init?(_ checks: [TransactionCheck]) {
         let failed = checks.filter { $0.outcome == .failed }
         guard !failed.isEmpty else { return nil }
         self.checks = failed
     }
 
-    /// The fields that differ.
+    /// The names of the fields that differ.
     public var description: String {
-        "differs from what was expected: \(checks.map(\.name.rawValue).joined(separator: ", "))"
+        "the token differs from the expected transaction in: \(checks.map(\.name.rawValue).joined(separator: ", "))"
     }
 }

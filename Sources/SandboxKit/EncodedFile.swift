@@ -1,25 +1,29 @@
 import SwiftASN1
 
-/// A CSR or a certificate as people hand it over: PEM, with or without text around it, or bare DER.
+/// A file that contains a CSR or a certificate as DER, or as PEM with or without text around it.
 enum EncodedFile {
-    /// - Returns: the one value's DER.
-    /// - Throws: ``SandboxFault`` for PEM of another kind, and for more than one value.
-    static func der(of bytes: [UInt8], labels: [String], expected: String) throws(SandboxFault) -> [UInt8] {
-        guard !bytes.isEmpty else { throw SandboxFault("found no bytes, expected \(expected)") }
-        // A DER value begins with a SEQUENCE; nothing else that may come here does.
+    /// Returns the DER of the value in the file.
+    ///
+    /// - Parameters:
+    ///   - labels: the permitted PEM labels.
+    ///   - expected: a description of the value, for the error.
+    /// - Throws: ``SandboxError`` unless the file contains exactly one value, and if it is PEM, with a permitted label.
+    static func der(of bytes: [UInt8], labels: [String], expected: String) throws(SandboxError) -> [UInt8] {
+        guard !bytes.isEmpty else { throw SandboxError("the file is empty, expected \(expected)") }
+        // DER of a CSR or certificate begins with the tag of a SEQUENCE, which PEM text does not.
         if bytes[0] == TLV.sequence { return bytes }
         guard let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN ") else {
-            throw SandboxFault("found neither PEM nor DER, expected \(expected)")
+            throw SandboxError("the file is neither PEM nor DER, expected \(expected)")
         }
         let documents: [PEMDocument]
         do {
             documents = try PEMDocument.parseMultiple(pemString: text)
-        } catch { throw SandboxFault("found unreadable PEM, expected \(expected)") }
+        } catch { throw SandboxError("the PEM text is not valid, expected \(expected)") }
         guard let document = documents.first, documents.count == 1 else {
-            throw SandboxFault("found \(documents.count) PEM blocks, expected one: \(expected)")
+            throw SandboxError("found \(documents.count) PEM blocks, expected one: \(expected)")
         }
         guard labels.contains(document.discriminator) else {
-            throw SandboxFault("found PEM labelled '\(document.discriminator)', expected \(expected)")
+            throw SandboxError("found a PEM block '\(document.discriminator)', expected \(expected)")
         }
         return document.derBytes
     }

@@ -1,10 +1,11 @@
 import Glibc
 
-/// Keeps the pages that hold a secret out of swap.
+/// Locks memory, so that secrets are not written to swap.
 package enum MemoryLock {
-    /// Locks the pages that hold `bytes`, for the rest of the process's life: other secrets may lie on them.
+    /// Locks the pages that contain `bytes` until the process exits. They are never unlocked, because a page can also
+    /// contain other secrets.
     ///
-    /// - Returns: whether the limit (RLIMIT_MEMLOCK) allowed it.
+    /// - Returns: false if the pages cannot be locked, usually because of the limit RLIMIT_MEMLOCK.
     package static func lock(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
         return mlock(start, bytes.count) == 0

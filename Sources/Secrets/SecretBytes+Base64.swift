@@ -1,31 +1,32 @@
 extension SecretBytes {
-    /// Reads Base64, RFC 4648 section 4: padded, without line breaks, no bits left over. Makes no copy on the way.
+    /// Decodes Base64 (RFC 4648 section 4) directly into wiped memory, without an intermediate copy.
     ///
-    /// - Returns: nil for anything else, and for nothing.
+    /// - Parameter text: padded, without line breaks, with unused bits zero.
+    /// - Returns: nil if the text is empty or not in this form.
     package static func decoding(base64 text: String) -> SecretBytes? {
         let digits = text.utf8
         let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         guard !digits.isEmpty, digits.count % 4 == 0, padding <= 2 else { return nil }
-        var isWhole = true
+        var isValid = true
         let bytes = SecretBytes(count: digits.count / 4 * 3 - padding) { out in
             var written = 0
             var bits: UInt32 = 0
-            var held = 0
+            var bitCount = 0
             for digit in digits.dropLast(padding) {
                 guard let value = value(of: digit) else {
-                    isWhole = false
+                    isValid = false
                     return
                 }
                 bits = bits << 6 | UInt32(value)
-                held += 6
-                guard held >= 8 else { continue }
-                held -= 8
-                out[written] = UInt8(truncatingIfNeeded: bits >> UInt32(held))
+                bitCount += 6
+                guard bitCount >= 8 else { continue }
+                bitCount -= 8
+                out[written] = UInt8(truncatingIfNeeded: bits >> UInt32(bitCount))
                 written += 1
             }
-            isWhole = bits & (1 << UInt32(held) - 1) == 0
+            isValid = bits & (1 << UInt32(bitCount) - 1) == 0
         }
-        guard isWhole else { return nil }
+        guard isValid else { return nil }
         return bytes
     }
 

@@ -1,22 +1,22 @@
 import Glibc
 
-/// Bytes that must not outlive their use: owned once, never copied, overwritten before their memory is given back.
+/// Secret bytes in memory that has one owner and is overwritten before it is freed.
 ///
-/// It cannot be interpolated, reflected, compared or encoded: being noncopyable, it conforms to nothing. Access is by
-/// borrowing the memory for the length of a closure.
+/// The type is noncopyable and conforms to no protocol, so it cannot be interpolated, reflected, compared or encoded.
+/// The bytes are accessible only inside a closure.
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
-    // Proof for @unchecked Sendable: the memory has one owner, is written only by initializers, and is freed once in deinit.
+    // Proof for @unchecked Sendable: the memory has one owner, only the initializer writes it, and deinit frees it once.
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Fills `count` bytes by `fill`; wipes and frees them if it throws.
+    /// Allocates `count` zeroed bytes and passes them to `fill`. If `fill` throws, the bytes are wiped and freed.
     package init(count: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
         memory = .allocate(byteCount: count, alignment: 16)
         _ = memory.initializeMemory(as: UInt8.self, repeating: 0)
-        // Fully initialized by now: should this throw, deinit wipes and frees.
+        // All properties are initialized here, so deinit runs if this throws.
         try fill(memory)
     }
 
-    /// Takes the bytes over from memory that the caller wipes.
+    /// Copies bytes. The caller must wipe the original.
     package init(copying bytes: some Collection<UInt8>) {
         self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
@@ -28,6 +28,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     package var count: Int { memory.count }
 
+    /// Calls a closure with the bytes. The pointer is valid only during the call.
     package borrowing func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

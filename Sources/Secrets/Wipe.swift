@@ -1,31 +1,33 @@
 package import FoundationEssentials
 import Glibc
 
-/// Overwrites copies that a library made us hold.
+/// Overwrites copies of secrets in types that do not wipe themselves, such as `Data`, arrays and strings.
 package enum Wipe {
-    /// Overwrites the bytes in place. Pass the only reference: a shared buffer would be copied first, and the copy wiped.
+    /// Overwrites the bytes in place. `data` must be the only reference to its buffer: otherwise copy-on-write makes a
+    /// copy, and only the copy is overwritten.
     package static func bytes(_ data: inout Data) {
         data.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
 
-    /// As above, for an array.
+    /// Overwrites an array in place. `array` must be the only reference to its buffer, as for `Data`.
     package static func bytes(_ array: inout [UInt8]) {
         array.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
 }
 
-// MARK: - Memory that others hold too
+// MARK: - Shared buffers
 
 extension Wipe {
-    /// Overwrites the memory behind an array for everybody who shares it. Only when nobody reads it any more.
+    /// Overwrites the buffer of an array without copy-on-write: every array that shares the buffer then contains zeros.
+    /// Call this only when no code reads any of them again.
     package static func sharedBytes(of array: [UInt8]) { array.withUnsafeBytes(overwrite) }
 
-    /// As above, for a string that was made while the program ran: a literal's memory cannot be written.
+    /// Overwrites the buffer of a string, as for an array. The string must not be a literal: its memory is read-only.
     package static func sharedBytes(of text: String) {
         _ = text.utf8.withContiguousStorageIfAvailable { overwrite(UnsafeRawBufferPointer($0)) }
     }
 
-    /// As above, for memory that is lent as if it were not to be written.
+    /// Overwrites memory behind a read-only pointer. The memory itself must be writable.
     package static func overwrite(_ bytes: UnsafeRawBufferPointer) {
         if let start = bytes.baseAddress { explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count) }
     }

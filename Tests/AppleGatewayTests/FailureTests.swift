@@ -54,7 +54,7 @@ import Vocabulary
                 let request = try GatewayRegistration.sample(partner.rawValue)
                 let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
                 #expect(found?.kind == expected.register, "\(String(describing: found))")
-                let acted = !sandbox.book.merchants.isEmpty
+                let acted = !sandbox.registrations.merchants.isEmpty
                 // Where it acted, the client must not say that it surely did not.
                 if acted, let found { #expect(found.mayHaveActed, "\(found)") }
                 if found == nil { #expect(acted) }

@@ -54,7 +54,7 @@ import Vocabulary
                     found?.detail.contains("invalid or Malformed Json Received") == true, "\(String(describing: found))"
                 )
                 #expect(found?.detail.contains("more than 99 domains") == true)
-                #expect(sandbox.book.merchants.first?.domainNames.count == 99)
+                #expect(sandbox.registrations.merchants.first?.domainNames.count == 99)
             }
         }
     }
@@ -64,7 +64,7 @@ import Vocabulary
             try await withGateway(bench.gateway(sandbox.url, bench.files("good"))) { gateway in
                 let partner = String(repeating: "|", count: 1024)
                 try await gateway.register(.sample(partner))
-                #expect(sandbox.book.merchants.map(\.partnerInternalMerchantIdentifier) == [partner])
+                #expect(sandbox.registrations.merchants.map(\.partnerInternalMerchantIdentifier) == [partner])
                 let identifier = try #require(PartnerInternalMerchantIdentifier(partner))
                 #expect(try await gateway.details(of: identifier) != nil)
             }
@@ -84,7 +84,7 @@ import Vocabulary
                     try await gateway.unregister(gone, domainNames: [.sample("shop.example.com")], reason: "gone")
                 }
             }
-            #expect(sandbox.book.merchants.map(\.partnerInternalMerchantIdentifier) == ["shop-\(round)"])
+            #expect(sandbox.registrations.merchants.map(\.partnerInternalMerchantIdentifier) == ["shop-\(round)"])
             await sandbox.stop()
             // A line that a kill cut off.
             let file = try FileHandle(forUpdating: URL(filePath: scratch.path("registrations.jsonl")))

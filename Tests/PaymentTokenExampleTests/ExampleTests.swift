@@ -3,12 +3,12 @@ import MerchantKeyClient
 import PaymentToken
 import Testing
 
-/// This target sees no more of the library than another program does.
-@Suite("The README's example of the library")
+/// Tests the README's example in a target that can only use the public API of the libraries.
+@Suite("The README's example of the library PaymentToken")
 struct ExampleTests {
     static let sources = URL(filePath: #filePath).deletingLastPathComponent()
 
-    @Test("is what is compiled here")
+    @Test("The example in the README equals the compiled source")
     func sameText() throws {
         let readme = try String(
             contentsOf: Self.sources.appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
@@ -20,7 +20,7 @@ struct ExampleTests {
         #expect(readme.contains("```swift\n\(example)```"))
     }
 
-    /// A token of the right form whose signature is none.
+    /// A well-formed token without a valid signature.
     static func token(publicKeyHash: String) -> Data {
         let point =
             "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEXBmNoIo6rFDovMSy66eTAyouNqnWpx41puImWuD7n711chpx8n9Dto8Gdpjgmiaqn/9JVD3MuZt1maL5jKa0wA=="
@@ -29,9 +29,9 @@ struct ExampleTests {
                 .utf8)
     }
 
-    @Test("refuses a token that Apple did not sign, asks for no key and claims nothing")
-    func refused() async throws {
-        // Nothing listens there: had it asked, it would have failed otherwise.
+    @Test("A token that Apple did not sign is rejected before a key is looked up, and claims nothing")
+    func rejected() async throws {
+        // No server listens on this socket, so looking a key up would fail with another error.
         try await DecryptorClient.with(socketPath: "/nonexistent/decryptor.sock") { keys in
             let opener = makeOpener(keys: keys) { _ in Issue.record("claimed") }
             let json = Self.token(publicKeyHash: Data(repeating: 1, count: 32).base64EncodedString())

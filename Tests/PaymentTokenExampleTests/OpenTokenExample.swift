@@ -1,4 +1,4 @@
-// README.md shows what stands between the two lines below; a test holds both to each other.
+// README.md contains the lines between the two markers below; ExampleTests compares them.
 // example begins
 import Crypto
 import Foundation

@@ -1,7 +1,7 @@
 import PaymentToken
 
 extension ApplePayToken {
-    /// The same token with parts exchanged.
+    /// Returns a copy of the token with other values for the given fields.
     func with(
         transactionId: TransactionId? = nil, applicationDataHash: [UInt8]? = nil, data: [UInt8]? = nil,
         signature: [UInt8]? = nil

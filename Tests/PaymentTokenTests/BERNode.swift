@@ -1,6 +1,7 @@
-/// One element of BER, taken apart so that a test can change any part and put the whole together again.
+/// A BER element as a tree, so that a test can change any part and encode the whole again.
 ///
-/// Lengths come out shortest or indefinite, as they were: that is how Apple, the sandbox and `DER` write.
+/// Definite lengths are encoded in their shortest form, indefinite lengths stay indefinite. Apple, the sandbox and `DER`
+/// use only these forms.
 struct BERNode: Equatable {
     enum Content: Equatable {
         case primitive([UInt8])
@@ -17,7 +18,7 @@ struct BERNode: Equatable {
         self.content = content
     }
 
-    /// Reads exactly one element.
+    /// Parses exactly one element.
     init(parsing bytes: [UInt8]) throws {
         var rest = bytes[...]
         self = try Self.read(&rest)
@@ -33,7 +34,7 @@ struct BERNode: Equatable {
         }
     }
 
-    /// Empty for a primitive element.
+    /// The children; empty for a primitive element.
     var children: [BERNode] {
         get {
             guard case .constructed(let children, _) = content else { return [] }
@@ -45,7 +46,7 @@ struct BERNode: Equatable {
         }
     }
 
-    /// Empty for a constructed element.
+    /// The contents octets; empty for a constructed element.
     var bytes: [UInt8] {
         get {
             guard case .primitive(let bytes) = content else { return [] }
@@ -62,10 +63,10 @@ struct BERNode: Equatable {
         }
     }
 
-    /// Exchanges every object identifier that equals one by another.
-    mutating func exchange(oid: [UInt8], by other: [UInt8]) {
+    /// Replaces every occurrence of an object identifier. Both are given as whole DER elements.
+    mutating func replace(oid: [UInt8], with other: [UInt8]) {
         if tag == 0x06, DER.element(0x06, bytes) == oid { bytes = Array(other.dropFirst(2)) }
-        for index in children.indices { children[index].exchange(oid: oid, by: other) }
+        for index in children.indices { children[index].replace(oid: oid, with: other) }
     }
 
     private static func read(_ rest: inout ArraySlice<UInt8>) throws -> BERNode {

@@ -1,4 +1,4 @@
-/// Writes DER, and BER with indefinite lengths, by hand: so that tests can also write what is wrong.
+/// Encodes DER, and BER with indefinite lengths, without checks, so that tests can also encode invalid structures.
 enum DER {
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         switch content.count {
@@ -17,9 +17,9 @@ enum DER {
     static func utf8(_ text: String) -> [UInt8] { element(0x0C, Array(text.utf8)) }
     static func integer(_ bytes: [UInt8]) -> [UInt8] { element(0x02, bytes) }
     static let null: [UInt8] = [0x05, 0x00]
-    static let yes: [UInt8] = [0x01, 0x01, 0xFF]
+    static let `true`: [UInt8] = [0x01, 0x01, 0xFF]
 
-    /// Dotted numbers, X.690 section 8.19.
+    /// Encodes an object identifier given as dotted numbers (X.690 section 8.19).
     static func oid(_ dotted: String) -> [UInt8] {
         let numbers = dotted.split(separator: ".").compactMap { Int($0) }
         var content: [UInt8] = []

@@ -6,7 +6,7 @@ import Vocabulary
 
 @Suite("Decrypting a payment token")
 struct DecryptionTests {
-    @Test("gives back the exact plaintext", arguments: ApplePayToken.Version.allCases)
+    @Test("A decrypted token yields the exact plaintext", arguments: ApplePayToken.Version.allCases)
     func exact(_ version: ApplePayToken.Version) throws {
         let token = try TestMint(version: version).token()
         let opened = try token.decrypt(with: TestMint.restoredKey(of: token))
@@ -14,7 +14,7 @@ struct DecryptionTests {
         #expect(opened.count == TestMint.plaintext.utf8.count)
     }
 
-    @Test("keeps a shared secret's leading zero")
+    @Test("A token whose shared secret begins with a zero byte can be decrypted")
     func leadingZero() throws {
         var found = 0
         while found < 2 {
@@ -28,7 +28,7 @@ struct DecryptionTests {
         }
     }
 
-    @Test("derives the key that OpenSSL's single-step derivation gives")
+    @Test("The derived key is that of OpenSSL's SSKDF")
     func derivation() throws {
         let identifier = try #require(MerchantIdentifier(TestMint.merchantIdentifier))
         let secret = try P256.KeyAgreement.PrivateKey()
@@ -45,7 +45,7 @@ struct DecryptionTests {
         #expect(ours.withUnsafeBytes { Array($0) } == theirs)
     }
 
-    @Test("opens nothing that was sealed under 12 zero bytes, or for a merchant's hash in hexadecimal")
+    @Test("Ciphertext made with a 12-byte initialization vector or a hexadecimal merchant hash cannot be decrypted")
     func otherSealing() throws {
         let mint = TestMint()
         var parts = try mint.parts()
@@ -70,7 +70,7 @@ struct DecryptionTests {
         #expect(throws: PaymentTokenError.self) { _ = try parts.token().decrypt(with: key) }
     }
 
-    @Test("refuses a key of the other version's length", arguments: ApplePayToken.Version.allCases)
+    @Test("A symmetric key of the other version's length is rejected", arguments: ApplePayToken.Version.allCases)
     func length(_ version: ApplePayToken.Version) throws {
         let token = try TestMint(version: version).token()
         let key = SymmetricKey(size: version == .ecV1 ? .bits128 : .bits256)
@@ -78,24 +78,25 @@ struct DecryptionTests {
         #expect(error?.code == .wrongKey)
     }
 
-    @Test("says the same of a wrong key, a changed tag and changed data", arguments: ApplePayToken.Version.allCases)
-    func sameWords(_ version: ApplePayToken.Version) throws {
+    @Test(
+        "A wrong key, a modified tag and modified data give the same error", arguments: ApplePayToken.Version.allCases)
+    func sameError(_ version: ApplePayToken.Version) throws {
         let mint = TestMint(version: version)
-        var refusals: Set<PaymentTokenError> = []
-        let right = try mint.parts()
-        let key = try TestMint.restoredKey(of: right.token())
-        var (changedTag, changedData) = (right, right)
-        changedTag.data[right.data.count - 1] ^= 1
+        var errors: Set<PaymentTokenError> = []
+        let valid = try mint.parts()
+        let key = try TestMint.restoredKey(of: valid.token())
+        var (changedTag, changedData) = (valid, valid)
+        changedTag.data[valid.data.count - 1] ^= 1
         changedData.data[0] ^= 1
         let otherKey = SymmetricKey(size: version == .ecV1 ? .bits256 : .bits128)
-        for (parts, key) in [(changedTag, key), (changedData, key), (right, otherKey)] {
+        for (parts, key) in [(changedTag, key), (changedData, key), (valid, otherKey)] {
             let error = #expect(throws: PaymentTokenError.self) { _ = try parts.token().decrypt(with: key) }
-            refusals.insert(try #require(error))
+            errors.insert(try #require(error))
         }
-        #expect(refusals.map(\.code) == [.decryptionFailed])
+        #expect(errors.map(\.code) == [.decryptionFailed])
     }
 
-    @Test("refuses to derive for a text that names no merchant")
+    @Test("A key cannot be derived for an invalid merchant identifier")
     func identifier() throws {
         let secret = try P256.KeyAgreement.PrivateKey()
             .sharedSecretFromKeyAgreement(with: TestMint.merchantKey.publicKey)

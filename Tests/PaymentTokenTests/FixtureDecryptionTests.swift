@@ -4,16 +4,16 @@ import Testing
 
 import PaymentToken
 
-@Suite("Real tokens", .enabled(if: Fixture.areThere, "MERCHANTKEYD_FIXTURES is not set"))
+@Suite("Decrypting real tokens", .enabled(if: Fixture.areAvailable, "MERCHANTKEYD_FIXTURES is not set"))
 struct FixtureDecryptionTests {
-    @Test("decrypt to their exact plaintext", arguments: Fixture.withKeys)
+    @Test("A real token decrypts to its exact plaintext", arguments: Fixture.withKeys)
     func decrypt(_ fixture: Fixture) throws {
         let opened = try fixture.token().decrypt(with: fixture.symmetricKey())
         let plaintext = opened.withPlaintext { Data($0) }
         #expect(plaintext == (try fixture.read("expected.json")))
     }
 
-    @Test("read into typed payment data", arguments: Fixture.withKeys)
+    @Test("The plaintext of a real token parses as payment data", arguments: Fixture.withKeys)
     func typed(_ fixture: Fixture) throws {
         let opened = try fixture.token().decrypt(with: fixture.symmetricKey())
         let data = try opened.paymentData()
@@ -26,14 +26,14 @@ struct FixtureDecryptionTests {
         #expect(data.unknownFields.isEmpty)
     }
 
-    @Test("of EC_v1 do not open for another merchant identifier", arguments: Fixture.withKeys.prefix(2))
+    @Test("An EC_v1 token cannot be decrypted for another merchant identifier", arguments: Fixture.withKeys.prefix(2))
     func otherMerchant(_ fixture: Fixture) throws {
         let key = try fixture.symmetricKey(merchantIdentifier: "merchant.com.example")
         let error = #expect(throws: PaymentTokenError.self) { _ = try fixture.token().decrypt(with: key) }
         #expect(error?.code == .decryptionFailed)
     }
 
-    @Test("are named by their merchant certificate's hash", arguments: Fixture.withKeys)
+    @Test("publicKeyHash is the hash of the merchant's SubjectPublicKeyInfo", arguments: Fixture.withKeys)
     func hash(_ fixture: Fixture) throws {
         let key = String(decoding: try fixture.read("key.pem"), as: UTF8.self)
         let spki = try OpenSSL.run(["pkey", "-pubout", "-outform", "DER"], input: Array(key.utf8))

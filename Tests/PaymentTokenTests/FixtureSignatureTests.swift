@@ -3,11 +3,11 @@ import PaymentToken
 import Testing
 import Vocabulary
 
-@Suite("Signatures of real tokens", .enabled(if: Fixture.areThere, "MERCHANTKEYD_FIXTURES is not set"))
+@Suite("Verifying real tokens", .enabled(if: Fixture.areAvailable, "MERCHANTKEYD_FIXTURES is not set"))
 struct FixtureSignatureTests {
     let verifier = SignatureVerifier(environment: TokenEnvironment.production)
 
-    @Test("verify at their signing time", arguments: Fixture.all)
+    @Test("A real token passes every check at its signing time", arguments: Fixture.all)
     func verify(_ fixture: Fixture) throws {
         let verification = verifier.verify(try fixture.token(), receivedAt: try fixture.signedAt())
         #expect(verification.refusals == [])
@@ -15,30 +15,30 @@ struct FixtureSignatureTests {
         #expect(verification.checks.map(\.name) == TokenVerification.CheckName.allCases)
     }
 
-    @Test("verify by memory in the same words", arguments: Fixture.all)
-    func memory(_ fixture: Fixture) throws {
+    @Test("The fast check of a real token has the same result as the full check", arguments: Fixture.all)
+    func cachedChain(_ fixture: Fixture) throws {
         let (token, time) = (try fixture.token(), try fixture.signedAt())
-        #expect(verifier.verifyByMemory(token, receivedAt: time) == nil)
-        let long = verifier.verify(token, receivedAt: time)
-        #expect(verifier.verifyByMemory(token, receivedAt: time) == long)
-        #expect(long.isVerified)
+        #expect(verifier.verifyWithCachedChain(token, receivedAt: time) == nil)
+        let full = verifier.verify(token, receivedAt: time)
+        #expect(verifier.verifyWithCachedChain(token, receivedAt: time) == full)
+        #expect(full.isVerified)
     }
 
-    @Test("of 2024 chain by the clock of today too, all but the time", arguments: Fixture.all.suffix(1))
+    @Test("Received today, a token of 2024 fails only the check of its signing time", arguments: Fixture.all.suffix(1))
     func today(_ fixture: Fixture) throws {
         let verification = verifier.verify(try fixture.token(), receivedAt: Date.now)
         #expect(verification.refusals.map(\.name) == [.signingTime])
     }
 
-    @Test("do not chain to another root", arguments: Fixture.all)
+    @Test("A real token does not chain to another root", arguments: Fixture.all)
     func otherRoot(_ fixture: Fixture) throws {
-        let stranger = SignatureVerifier(
+        let verifier = SignatureVerifier(
             environment: TokenEnvironment.production, trustRoots: [try TestAuthority.shared.trustRoot])
-        let verification = stranger.verify(try fixture.token(), receivedAt: try fixture.signedAt())
+        let verification = verifier.verify(try fixture.token(), receivedAt: try fixture.signedAt())
         #expect(verification.refusals.map(\.name) == [.certificateChain])
     }
 
-    @Test("refuse every changed byte of what was signed", arguments: Fixture.all)
+    @Test("Any changed byte of the signed content is detected", arguments: Fixture.all)
     func changedContent(_ fixture: Fixture) throws {
         let (token, time) = (try fixture.token(), try fixture.signedAt())
         #expect(verifier.verify(token, receivedAt: time).isVerified)
@@ -55,8 +55,8 @@ struct FixtureSignatureTests {
         #expect(verifier.verify(renamed, receivedAt: time).refusals.map(\.name) == [.messageDigest])
     }
 
-    /// Every byte is signed, or is compared with something that is, or has one value alone that is accepted.
-    @Test("refuse every changed byte of the signature", arguments: Fixture.all)
+    /// Every byte is signed, is compared with something signed, or has only one permitted value.
+    @Test("Any changed byte of the signature is detected", arguments: Fixture.all)
     func changedSignature(_ fixture: Fixture) throws {
         let (token, time) = (try fixture.token(), try fixture.signedAt())
         #expect(verifier.verify(token, receivedAt: time).isVerified)

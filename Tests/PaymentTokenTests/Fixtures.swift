@@ -6,10 +6,11 @@ import Vocabulary
 
 import PaymentToken
 
-/// Real tokens, published with their keys in public test suites; read from where `MERCHANTKEYD_FIXTURES` points.
+/// A real token, published with its private key in a public test suite. The files are in the directory that the
+/// environment variable `MERCHANTKEYD_FIXTURES` names.
 struct Fixture: Sendable, CustomTestStringConvertible {
     static let directory = ProcessInfo.processInfo.environment["MERCHANTKEYD_FIXTURES"]
-    static let areThere = directory != nil
+    static let areAvailable = directory != nil
     static let merchantIdentifier = "merchant.basistheory.sales"
 
     let path: String
@@ -33,9 +34,9 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 
     func signedAt() throws -> Timestamp { try #require(Timestamp(rfc3339: signingTime)) }
 
-    /// The symmetric key, restored with the published private key.
+    /// Restores the symmetric key with the published private key.
     func symmetricKey(merchantIdentifier: String = Self.merchantIdentifier) throws -> SymmetricKey {
-        // OpenSSL's `EC PARAMETERS` block, which may come first, repeats what the key says.
+        // Skips the `EC PARAMETERS` block that OpenSSL may write first: the key block contains the same parameters.
         let file = String(decoding: try read("key.pem"), as: UTF8.self)
         let pem = "-----BEGIN " + (file.components(separatedBy: "-----BEGIN ").last ?? "")
         switch try token().keyMaterial {

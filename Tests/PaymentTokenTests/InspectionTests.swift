@@ -5,7 +5,7 @@ import Vocabulary
 
 @Suite("Inspecting a token without a key")
 struct InspectionTests {
-    @Test("shows certificates with their OIDs and dates, and the signing time")
+    @Test("An inspection contains the certificates with their OIDs and dates, and the signing time")
     func minted() throws {
         let token = try TestMint(applicationData: "order 4711").token()
         let inspection = token.inspection()
@@ -22,7 +22,7 @@ struct InspectionTests {
         #expect(inspection.certificates[0].notAfter == Timestamp(rfc3339: "2030-01-01T00:00:00Z")?.date)
     }
 
-    @Test("leaves out what does not read")
+    @Test("An inspection of an unreadable signature contains no certificates and no signing time")
     func unreadable() throws {
         var parts = try TestMint().parts()
         parts.signature = [UInt8](repeating: 7, count: 100)
@@ -33,8 +33,8 @@ struct InspectionTests {
     }
 
     @Test(
-        "shows Apple's intermediate in every real token",
-        .enabled(if: Fixture.areThere, "MERCHANTKEYD_FIXTURES is not set"),
+        "An inspection of a real token contains Apple's intermediate",
+        .enabled(if: Fixture.areAvailable, "MERCHANTKEYD_FIXTURES is not set"),
         arguments: Fixture.all)
     func real(_ fixture: Fixture) throws {
         let inspection = try fixture.token().inspection()

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The `openssl` program: a second opinion that shares no code with what is tested.
+/// Runs the program `openssl`, an implementation that is independent of the library.
 enum OpenSSL {
-    struct Refusal: Error { let output: String }
+    struct Failure: Error { let output: String }
 
-    /// - Returns: standard output.
+    /// - Returns: the standard output.
+    /// - Throws: ``Failure`` with the standard error, unless the exit status is 0.
     static func run(_ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -12,13 +13,15 @@ enum OpenSSL {
         let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
         (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, stderr)
         try process.run()
-        // Both sides stay far below a pipe's 64 KiB, so writing first cannot block.
+        // The input is much smaller than a pipe's buffer of 64 KiB, so writing all of it first does not block.
         try stdin.fileHandleForWriting.write(contentsOf: input)
         try stdin.fileHandleForWriting.close()
         let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
-        let complaint = try stderr.fileHandleForReading.readToEnd() ?? Data()
+        let errorOutput = try stderr.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Refusal(output: String(decoding: complaint, as: UTF8.self)) }
+        guard process.terminationStatus == 0 else {
+            throw Failure(output: String(decoding: errorOutput, as: UTF8.self))
+        }
         return Array(output)
     }
 }

@@ -1,58 +1,61 @@
 import Crypto
 import PaymentToken
 
-/// Every part of the two certificates that a message carries, RFC 5280 section 4.1.
+/// Changes of every part of the two certificates in a message (RFC 5280 section 4.1).
 extension PartChange {
     private static let leafMarker = DER.oid(TestAuthority.leafMarker)
     private static let intermediateMarker = DER.oid(TestAuthority.intermediateMarker)
     private static let other = DER.oid("1.2.840.113635.100.6.30")
 
     static let ofCertificates: [PartChange] = [
-        message("no certificates", [.structure], says: "0 certificates of the signer") {
+        message("no certificates", [.structure], reason: .signingCertificateCount(0)) {
             $0.certificates.children = []
         },
-        message("no signing certificate", [.structure], says: "0 certificates of the signer") {
+        message("no signing certificate", [.structure], reason: .signingCertificateCount(0)) {
             $0.certificates.children.removeFirst()
         },
-        message("the signing certificate twice", [.structure], says: "2 certificates of the signer") {
+        message("the signing certificate twice", [.structure], reason: .signingCertificateCount(2)) {
             $0.certificates.children.append($0.leaf.node)
         },
-        message("no intermediate", [.markers, .certificateChain], says: "0 intermediate") {
+        message("no intermediate", [.markers, .certificateChain], reason: .intermediateCount(0)) {
             $0.certificates.children.removeLast()
         },
-        message("the intermediate twice", [.markers, .certificateChain], says: "2 intermediate") {
+        message("the intermediate twice", [.markers, .certificateChain], reason: .intermediateCount(2)) {
             $0.certificates.children.append($0.intermediate.node)
         },
         message("another hierarchy's intermediate", [.certificateChain]) {
-            let stranger = TestAuthority()
-            $0.certificates.children[1] = try BERNode(parsing: stranger.signedByRoot(stranger.intermediate))
+            let other = TestAuthority()
+            $0.certificates.children[1] = try BERNode(parsing: other.signedByRoot(other.intermediate))
         },
         // The signing certificate.
-        message("signing certificate: serial number", [.structure], says: "0 certificates of the signer") {
+        message("signing certificate: serial number", [.structure], reason: .signingCertificateCount(0)) {
             $0.leaf.serialNumber.bytes[0] ^= 1
         },
-        message("signing certificate: issuer", [.structure], says: "0 certificates of the signer") {
+        message("signing certificate: issuer", [.structure], reason: .signingCertificateCount(0)) {
             CertificateTree.rename(&$0.leaf.issuer)
         },
-        message("signing certificate: subject", [.certificateChain], says: "signature failure") {
+        message("signing certificate: subject", [.certificateChain], reason: .chain(.signatureMismatch)) {
             CertificateTree.rename(&$0.leaf.subject)
         },
-        message("signing certificate: begins earlier", [.certificateChain], says: "signature failure") {
+        message("signing certificate: begins earlier", [.certificateChain], reason: .chain(.signatureMismatch)) {
             $0.leaf.notBefore.bytes.replaceSubrange(0..<2, with: Array("05".utf8))
         },
-        message("signing certificate: ends later", [.certificateChain], says: "signature failure") {
+        message("signing certificate: ends later", [.certificateChain], reason: .chain(.signatureMismatch)) {
             $0.leaf.notAfter.bytes.replaceSubrange(0..<2, with: Array("49".utf8))
         },
-        message("signing certificate: ends earlier", [.certificateChain], says: "signature failure") {
+        message("signing certificate: ends earlier", [.certificateChain], reason: .chain(.signatureMismatch)) {
             $0.leaf.notAfter.bytes.replaceSubrange(0..<2, with: Array("22".utf8))
         },
         message("signing certificate: public key", [.signature, .certificateChain]) {
             $0.leaf.publicKey.bytes[20] ^= 1
         },
-        message("signing certificate: marker", [.markers, .certificateChain], says: "6.29") {
-            $0.leaf.node.exchange(oid: leafMarker, by: other)
+        message(
+            "signing certificate: marker", [.markers, .certificateChain],
+            reason: .missingMarkers(signingCertificate: true, intermediate: false)
+        ) {
+            $0.leaf.node.replace(oid: leafMarker, with: other)
         },
-        message("signing certificate: signature", [.certificateChain], says: "signature failure") {
+        message("signing certificate: signature", [.certificateChain], reason: .chain(.signatureMismatch)) {
             $0.leaf.signature.bytes[$0.leaf.signature.bytes.count - 1] ^= 1
         },
         message("signing certificate: signature algorithm", [.certificateChain]) {
@@ -60,31 +63,37 @@ extension PartChange {
         },
         // The intermediate.
         message("intermediate: serial number", [.certificateChain]) { $0.intermediate.serialNumber.bytes[0] ^= 1 },
-        message("intermediate: issuer", [.certificateChain], says: "issuer") {
+        message("intermediate: issuer", [.certificateChain], reason: .chain(.issuerNotFound)) {
             CertificateTree.rename(&$0.intermediate.issuer)
         },
-        message("intermediate: subject", [.certificateChain], says: "issuer") {
+        message("intermediate: subject", [.certificateChain], reason: .chain(.issuerNotFound)) {
             CertificateTree.rename(&$0.intermediate.subject)
         },
-        message("intermediate: begins earlier", [.certificateChain], says: "signature failure") {
+        message("intermediate: begins earlier", [.certificateChain], reason: .chain(.signatureMismatch)) {
             $0.intermediate.notBefore.bytes.replaceSubrange(0..<2, with: Array("05".utf8))
         },
-        message("intermediate: ends earlier", [.certificateChain], says: "signature failure") {
+        message("intermediate: ends earlier", [.certificateChain], reason: .chain(.signatureMismatch)) {
             $0.intermediate.notAfter.bytes.replaceSubrange(0..<2, with: Array("22".utf8))
         },
         message("intermediate: public key", [.certificateChain]) { $0.intermediate.publicKey.bytes[20] ^= 1 },
-        message("intermediate: another public key", [.certificateChain], says: "signature failure") {
+        message("intermediate: another public key", [.certificateChain], reason: .chain(.signatureMismatch)) {
             $0.intermediate.publicKey.bytes = [0] + Array(P256.Signing.PrivateKey().publicKey.x963Representation)
         },
-        message("intermediate: marker", [.markers, .certificateChain], says: "6.2.14") {
-            $0.intermediate.node.exchange(oid: intermediateMarker, by: other)
+        message(
+            "intermediate: marker", [.markers, .certificateChain],
+            reason: .missingMarkers(signingCertificate: false, intermediate: true)
+        ) {
+            $0.intermediate.node.replace(oid: intermediateMarker, with: other)
         },
-        message("intermediate: signature", [.certificateChain], says: "signature failure") {
+        message("intermediate: signature", [.certificateChain], reason: .chain(.signatureMismatch)) {
             $0.intermediate.signature.bytes[$0.intermediate.signature.bytes.count - 1] ^= 1
         },
-        message("markers exchanged for each other", [.markers, .certificateChain], says: "6.29") {
-            $0.leaf.node.exchange(oid: leafMarker, by: intermediateMarker)
-            $0.intermediate.node.exchange(oid: intermediateMarker, by: leafMarker)
+        message(
+            "markers exchanged for each other", [.markers, .certificateChain],
+            reason: .missingMarkers(signingCertificate: true, intermediate: true)
+        ) {
+            $0.leaf.node.replace(oid: leafMarker, with: intermediateMarker)
+            $0.intermediate.node.replace(oid: intermediateMarker, with: leafMarker)
         },
     ]
 }

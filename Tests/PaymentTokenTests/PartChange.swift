@@ -2,40 +2,43 @@ import Crypto
 import PaymentToken
 import Testing
 
-/// One part of a token changed after it was signed, and why it must be refused.
+/// A change of one part of a token after it was signed, and the expected rejection.
 struct PartChange: Sendable, CustomTestStringConvertible {
-    /// Why a token is refused.
-    enum Refusal: Sendable, Equatable {
-        /// It does not read as a token.
-        case unreadable(PaymentTokenError.Code)
-        /// These checks of its signature fail; all others pass or have nothing to judge.
+    /// The step that rejects the token.
+    enum Rejection: Sendable, Equatable {
+        /// The token cannot be parsed.
+        case parsing(PaymentTokenError.Code)
+        /// These checks of the signature fail; all others pass or are not made.
         case checks(Set<TokenVerification.CheckName>)
-        /// Its signature holds, which does not cover publicKeyHash: but no key has that name.
+        /// The signature, which does not cover publicKeyHash, is valid, but no key has this hash.
         case keyNotFound
     }
 
     let testDescription: String
-    let refusal: Refusal
-    /// Words that the refusal must hold, by the versions they are for.
-    let says: [ApplePayToken.Version: String]
+    let rejection: Rejection
+    /// A field name or value that the error of the parser must contain, for each version.
+    let mentions: [ApplePayToken.Version: String]
+    /// The reason of one of the failed checks; nil for any.
+    let reason: FailureReason?
     let change: @Sendable (inout TestMint.Parts) throws -> Void
 
     init(
-        _ name: String, _ refusal: Refusal, says: String = "", rsa: String? = nil,
-        _ change: @escaping @Sendable (inout TestMint.Parts) throws -> Void
+        _ name: String, _ rejection: Rejection, mentions: String = "", rsa: String? = nil,
+        reason: FailureReason? = nil, _ change: @escaping @Sendable (inout TestMint.Parts) throws -> Void
     ) {
         testDescription = name
-        self.refusal = refusal
-        self.says = [.ecV1: says, .rsaV1: rsa ?? says]
+        self.rejection = rejection
+        self.mentions = [.ecV1: mentions, .rsaV1: rsa ?? mentions]
+        self.reason = reason
         self.change = change
     }
 
     /// A change inside the CMS message.
     static func message(
-        _ name: String, _ fails: Set<TokenVerification.CheckName>, says: String = "",
+        _ name: String, _ fails: Set<TokenVerification.CheckName>, reason: FailureReason? = nil,
         _ change: @escaping @Sendable (inout SignatureTree) throws -> Void
     ) -> PartChange {
-        PartChange(name, .checks(fails), says: says) { parts in
+        PartChange(name, .checks(fails), reason: reason) { parts in
             var tree = try SignatureTree(parts.signature)
             try change(&tree)
             parts.signature = tree.root.encoded
@@ -43,13 +46,13 @@ struct PartChange: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A token's CMS message, taken apart; the parts have the names of RFC 5652 and RFC 5280.
+/// The CMS message of a token as a tree. The properties have the names of RFC 5652 and RFC 5280.
 struct SignatureTree {
     var root: BERNode
 
     init(_ signature: [UInt8]) throws {
         root = try BERNode(parsing: signature)
-        try #require(root.encoded == signature, "taken apart and put together, a signature is the same")
+        try #require(root.encoded == signature, "parsing and encoding does not change the signature")
     }
 
     private static let signedDataPath = [1, 0]
@@ -75,7 +78,7 @@ struct SignatureTree {
         get { root[Self.signedDataPath + [3]] }
         set { root[Self.signedDataPath + [3]] = newValue }
     }
-    /// The signing certificate comes first in every token seen.
+    /// The signing certificate, which is the first one in all known tokens.
     var leaf: CertificateTree {
         get { CertificateTree(node: certificates.children[0]) }
         set { certificates.children[0] = newValue.node }
@@ -113,25 +116,26 @@ struct SignatureTree {
         set { root[Self.signerPath + [5]] = newValue }
     }
 
-    /// The place of an attribute among the signed ones.
-    func place(of type: String) throws -> Int {
+    /// Returns the index of a signed attribute.
+    func index(of type: String) throws -> Int {
         try #require(attributes.children.firstIndex { $0.children.first?.encoded == DER.oid(type) })
     }
 
-    /// The only value of a signed attribute.
+    /// Changes the value of a signed attribute.
     mutating func changeAttribute(_ type: String, _ change: (inout BERNode) -> Void) throws {
-        let index = try place(of: type)
+        let index = try index(of: type)
         change(&attributes.children[index].children[1].children[0])
     }
 }
 
-/// A certificate, taken apart.
+/// A certificate as a tree.
 struct CertificateTree {
     var node: BERNode
 
-    private subscript(_ place: Int) -> BERNode {
-        get { node[[0, place]] }
-        set { node[[0, place]] = newValue }
+    /// A field of the TBSCertificate.
+    private subscript(_ index: Int) -> BERNode {
+        get { node[[0, index]] }
+        set { node[[0, index]] = newValue }
     }
     var serialNumber: BERNode {
         get { self[1] }
@@ -166,7 +170,7 @@ struct CertificateTree {
         set { node[[2]] = newValue }
     }
 
-    /// Exchanges the bytes of every text in a name by others of the same length.
+    /// Replaces every string in a distinguished name by another one of the same length.
     static func rename(_ name: inout BERNode) {
         if name.tag == 0x0C || name.tag == 0x13 {
             name.bytes = name.bytes.map { $0 == UInt8(ascii: "e") ? UInt8(ascii: "i") : $0 }

@@ -9,7 +9,7 @@ struct PaymentDataTests {
         return try token.decrypt(with: TestMint.restoredKey(of: token)).paymentData()
     }
 
-    /// Every key of the reference at once, and one unknown key in each object.
+    /// Payment data with every key of Apple's reference, and one unknown key in each object.
     static let complete =
         #"{"applicationPrimaryAccountNumber":"370295136149943","applicationExpirationDate":"290228","#
         + #""currencyCode":"036","transactionAmount":"10000","cardholderName":"Ada Lovelace","#
@@ -23,7 +23,7 @@ struct PaymentDataTests {
         + #""expirationDate":"02/29","fpanSuffix":"9943","longDescription":"A long name","#
         + #""shortDescription":"A name","newCard":true},"newMetadata":0},"newField":"4784000000380075"}"#
 
-    @Test("holds every key of the reference")
+    @Test("Every key of Apple's reference is parsed")
     func everyKey() throws {
         let data = try open(Self.complete, version: .rsaV1)
         #expect(data.applicationPrimaryAccountNumber.exposed == "370295136149943")
@@ -42,7 +42,7 @@ struct PaymentDataTests {
         #expect(data.merchantTokenMetadata?.cardMetadata?.fpanSuffix == "9943")
     }
 
-    @Test("keeps unknown fields, with numbers as their digits")
+    @Test("Unknown fields are kept, with numbers as sent")
     func unknownFields() throws {
         let data = try open(Self.complete)
         #expect(data.unknownFields.map(\.name) == ["newField"])
@@ -54,7 +54,7 @@ struct PaymentDataTests {
     }
 
     @Test(
-        "keeps an amount exactly as it was sent",
+        "An amount is kept exactly as sent",
         arguments: [
             ("100", Int64?.some(100)), ("\"0100\"", 100), ("1.0", nil), ("1e2", nil), ("-1", nil),
             ("12345678901234567890", nil),
@@ -67,7 +67,7 @@ struct PaymentDataTests {
         #expect(amount.minorUnits == minorUnits)
     }
 
-    @Test("prints and reflects nothing of what it holds")
+    @Test("Printing and reflecting payment data shows no value")
     func redacted() throws {
         let data = try open(Self.complete)
         var dumped = ""
@@ -86,7 +86,7 @@ struct PaymentDataTests {
         }
     }
 
-    @Test("masks account numbers, cryptograms and names in tables")
+    @Test("Masked fields hide account numbers, cryptograms and names")
     func masked() throws {
         let complete = try open(Self.complete).maskedFields
         let simple = try open(TestMint.plaintext).maskedFields
@@ -101,7 +101,7 @@ struct PaymentDataTests {
     }
 
     @Test(
-        "refuses what is not payment data, naming the field and quoting nothing",
+        "Invalid payment data is rejected with an error that names a field and contains no value",
         arguments: [
             (#""applicationPrimaryAccountNumber":"4784000000380075""#, #""applicationPrimaryAccountNumber":"4784-x""#),
             (#""applicationExpirationDate":"290228""#, #""applicationExpirationDate":"0229""#),
@@ -113,7 +113,7 @@ struct PaymentDataTests {
             (#"{"applicationPrimary"#, #"{"authenticationResponses":{},"applicationPrimary"#),
             (#"{"applicationPrimary"#, #"{"currencyCode":"840","applicationPrimary"#),
         ])
-    func refuse(_ found: String, _ replacement: String) throws {
+    func invalid(_ found: String, _ replacement: String) throws {
         #expect(TestMint.plaintext.contains(found))
         let error = #expect(throws: PaymentTokenError.self) {
             _ = try open(TestMint.plaintext.replacing(found, with: replacement))

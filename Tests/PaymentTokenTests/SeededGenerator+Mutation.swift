@@ -1,7 +1,8 @@
 import MerchantTestSupport
 
 extension SeededGenerator {
-    /// Bytes with one to three changes of the kinds that break parsers.
+    /// Returns a copy of the bytes with one to three random changes: flipped bits, BER lengths and tags, removed,
+    /// repeated and inserted bytes, and bytes of another input.
     mutating func mutated(_ bytes: [UInt8], splicing other: [UInt8]) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...3, using: &self) {

@@ -4,7 +4,8 @@ import FoundationEssentials
 import PaymentToken
 import Vocabulary
 
-/// A hierarchy shaped like Apple's, made for one test run: root P-384, intermediate P-256, signing leaves EC and RSA.
+/// A CA hierarchy like Apple's, generated for each test run: a P-384 root, a P-256 intermediate, and an EC and an RSA
+/// signing certificate.
 struct TestAuthority: Sendable {
     static let shared = TestAuthority()
 
@@ -15,12 +16,12 @@ struct TestAuthority: Sendable {
     private(set) var intermediateKey = P256.Signing.PrivateKey()
     private(set) var intermediateName = "Test Integration CA"
     let ecKey = P256.Signing.PrivateKey()
-    /// Shared by every hierarchy, because it takes long to make.
+    /// Shared by all hierarchies, because generating an RSA key is slow.
     private static let rsaKey = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
 
     var rsaKey: _RSA.Signing.PrivateKey { get throws { try Self.rsaKey.get() } }
 
-    /// What a certificate says, and what a test may have it say wrongly.
+    /// The fields of a certificate. A test can change any of them before the certificate is signed.
     struct Certificate {
         var subject: String
         var issuer: String
@@ -28,8 +29,8 @@ struct TestAuthority: Sendable {
         var notBefore = "200101000000Z"
         var notAfter = "300101000000Z"
         var markers: [String] = []
-        var isAuthority = false
-        /// The bits of the key usage.
+        var isCertificateAuthority = false
+        /// The contents octets of the key usage's BIT STRING.
         var keyUsage: [UInt8] = [0x07, 0x80]
         var publicKey: [UInt8]
     }
@@ -37,13 +38,14 @@ struct TestAuthority: Sendable {
     var root: Certificate {
         Certificate(
             subject: "Test Root CA", issuer: "Test Root CA", serial: [0x01], notAfter: "390101000000Z",
-            isAuthority: true, keyUsage: [0x01, 0x06], publicKey: Array(rootKey.publicKey.derRepresentation))
+            isCertificateAuthority: true, keyUsage: [0x01, 0x06], publicKey: Array(rootKey.publicKey.derRepresentation))
     }
 
     var intermediate: Certificate {
         Certificate(
             subject: intermediateName, issuer: "Test Root CA", serial: [0x02], markers: [Self.intermediateMarker],
-            isAuthority: true, keyUsage: [0x01, 0x06], publicKey: Array(intermediateKey.publicKey.derRepresentation))
+            isCertificateAuthority: true, keyUsage: [0x01, 0x06],
+            publicKey: Array(intermediateKey.publicKey.derRepresentation))
     }
 
     func leaf(_ version: ApplePayToken.Version) throws -> Certificate {
@@ -54,7 +56,7 @@ struct TestAuthority: Sendable {
                 ? Array(ecKey.publicKey.derRepresentation) : Array(rsaKey.publicKey.derRepresentation))
     }
 
-    /// The same root with a successor of its intermediate, as Apple's will be by 2029.
+    /// Returns a hierarchy with the same root and a new intermediate. Apple must replace its intermediate by 2029.
     func withOtherIntermediate() -> TestAuthority {
         var successor = self
         successor.intermediateKey = P256.Signing.PrivateKey()
@@ -97,9 +99,9 @@ struct TestAuthority: Sendable {
     private static func tbs(_ certificate: Certificate, _ algorithm: [UInt8]) -> [UInt8] {
         var extensions = [
             DER.sequence(
-                DER.oid("2.5.29.19"), DER.yes,
-                DER.octets(certificate.isAuthority ? DER.sequence(DER.yes) : DER.sequence())),
-            DER.sequence(DER.oid("2.5.29.15"), DER.yes, DER.octets(DER.element(0x03, certificate.keyUsage))),
+                DER.oid("2.5.29.19"), DER.true,
+                DER.octets(certificate.isCertificateAuthority ? DER.sequence(DER.true) : DER.sequence())),
+            DER.sequence(DER.oid("2.5.29.15"), DER.true, DER.octets(DER.element(0x03, certificate.keyUsage))),
         ]
         extensions += certificate.markers.map { DER.sequence(DER.oid($0), DER.octets(DER.null)) }
         return DER.sequence(

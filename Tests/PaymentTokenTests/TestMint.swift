@@ -4,11 +4,11 @@ import FoundationEssentials
 import PaymentToken
 import Vocabulary
 
-/// Makes payment tokens, right ones by default; each property can be made wrong.
+/// Mints payment tokens. They are valid by default; tests change properties to mint invalid ones.
 struct TestMint {
     static let merchantIdentifier = "merchant.com.example.test"
     static let merchantKey = P256.KeyAgreement.PrivateKey()
-    /// Kept as DER, because swift-crypto's type cannot be shared between threads.
+    /// Kept as DER, because swift-crypto's type is not `Sendable`.
     static let merchantRSAKey = Result { try _RSA.Encryption.PrivateKey(keySize: .bits2048).derRepresentation }
     static let publicKeyHashes: Set<String> = {
         let rsa = try? _RSA.Encryption.PrivateKey(derRepresentation: merchantRSAKey.get()).publicKey.derRepresentation
@@ -48,7 +48,7 @@ struct TestMint {
     var isIndefinite = true
     var trailing: [UInt8] = []
 
-    /// What was made, part by part, so that a test can exchange any of them.
+    /// The decoded fields of a token, so that a test can change any of them.
     struct Parts {
         var version: String
         var keyMaterial: [UInt8]
@@ -58,7 +58,7 @@ struct TestMint {
         var data: [UInt8]
         var signature: [UInt8]
 
-        /// As `version` has it, unless set.
+        /// The name of the key material's field. The default is the one for `version`.
         var keyName: String {
             get { setKeyName ?? (version == "EC_v1" ? "ephemeralPublicKey" : "wrappedKey") }
             set { setKeyName = newValue }
@@ -112,7 +112,7 @@ struct TestMint {
         return parts
     }
 
-    /// The symmetric key, restored by the merchant.
+    /// Restores the symmetric key with the merchant's private key.
     static func restoredKey(of token: ApplePayToken) throws -> SymmetricKey {
         switch token.keyMaterial {
         case .ephemeralPublicKey(let key):
@@ -147,7 +147,7 @@ struct TestMint {
         }
     }
 
-    // MARK: the CMS message, RFC 5652 section 5
+    // MARK: - CMS message, RFC 5652 section 5
 
     private func message(over content: [UInt8]) throws -> [UInt8] {
         var leaf = try authority.leaf(version)
@@ -188,7 +188,8 @@ struct TestMint {
         attributes.append(
             Self.attribute("1.2.840.113549.1.9.4", DER.octets(Array(SHA256.hash(data: content)))))
         let sent = Array(changeAttributes(attributes).joined())
-        // Signed in the order sent, which is how libcrypto reads them; in Apple's order that is DER.
+        // Signed in the order sent, not sorted as DER requires: libcrypto also verifies the order sent. Apple's order is
+        // sorted.
         let signed = DER.element(0x31, sent)
         let signature: [UInt8]
         switch version {

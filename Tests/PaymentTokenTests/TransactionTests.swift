@@ -3,7 +3,7 @@ import FoundationEssentials
 import PaymentToken
 import Testing
 
-@Suite("A transaction held against what was expected")
+@Suite("Comparing a token with the expected transaction")
 struct TransactionTests {
     private func outcomes(
         _ expected: ExpectedTransaction, applicationData: String? = nil, plaintext: String = TestMint.plaintext
@@ -15,12 +15,12 @@ struct TransactionTests {
         return checks.map(\.outcome)
     }
 
-    @Test("is not checked where nothing was expected")
+    @Test("Fields without an expected value are not checked")
     func nothing() throws {
         #expect(try outcomes(ExpectedTransaction()) == [.notChecked, .notChecked, .notChecked])
     }
 
-    @Test("passes where currency, amount and applicationData agree, the amount as number or as string")
+    @Test("Equal currency, amount and applicationData pass; an amount may be a number or a string")
     func agrees() throws {
         for plaintext in [TestMint.plaintext, TestMint.plaintext.replacing(":100,", with: ":\"100\",")] {
             for isString in [true, false] {
@@ -33,7 +33,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("fails for each field that differs")
+    @Test("Each field that differs fails")
     func differs() throws {
         let expected = ExpectedTransaction(
             currencyCode: "978", transactionAmount: TransactionAmount(text: "1000", isString: false),
@@ -41,21 +41,21 @@ struct TransactionTests {
         #expect(try outcomes(expected, applicationData: "order 4711") == [.failed, .failed, .failed])
     }
 
-    @Test("fails for applicationData that is missing; applicationData that nobody expected is not checked")
+    @Test("Missing applicationData fails; applicationData without an expected value is not checked")
     func applicationData() throws {
         let expected = ExpectedTransaction(applicationData: Array("order 4711".utf8))
         #expect(try outcomes(expected).last == .failed)
         #expect(try outcomes(ExpectedTransaction(), applicationData: "order 4711").last == .notChecked)
     }
 
-    @Test("keeps both values from descriptions")
+    @Test("The description of a check contains neither value")
     func redacted() {
         let check = TransactionCheck(.currencyCode, found: "840", expected: "978")
         #expect(!"\(check)".contains("840") && !"\(check)".contains("978"))
         #expect(check.found?.exposed == "840")
     }
 
-    @Test("maps to authorization fields, American Express's among them")
+    @Test("Payment data maps to the authorization fields of each network")
     func authorization() throws {
         let token = try TestMint().token()
         let data = try token.decrypt(with: TestMint.restoredKey(of: token)).paymentData()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Trust roots")
 struct TrustRootTests {
-    @Test("the built-in root is the file in etc/trust, by bytes and by fingerprint")
+    @Test("The built-in root equals the file in etc/trust and has the published fingerprint")
     func builtIn() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "etc/trust/AppleRootCA-G3.pem")
@@ -16,7 +16,7 @@ struct TrustRootTests {
                 == "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179")
     }
 
-    @Test("are read from PEM with text around the blocks, LF or CRLF")
+    @Test("Roots are parsed from PEM with text around the blocks and with LF or CRLF line ends")
     func pem() throws {
         let root = try TestAuthority.shared.trustRoot
         let block = try String(
@@ -25,7 +25,7 @@ struct TrustRootTests {
         #expect(try TrustRoot.reading(pem: block.replacing("\n", with: "\r\n")) == [root])
     }
 
-    @Test("are refused where they are no certificate, an intermediate, a leaf, or cut short")
+    @Test("Bytes that are not exactly one root certificate are rejected")
     func refused() throws {
         let authority = TestAuthority.shared
         let root = try authority.trustRoot.derRepresentation

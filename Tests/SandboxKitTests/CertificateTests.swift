@@ -6,36 +6,38 @@ import Vocabulary
 
 @Suite(.enabled(if: Programs.hasOpenSSL, "openssl is not installed"))
 struct CertificateTests {
-    let bench: Bench
+    let fixture: SandboxFixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try SandboxFixture() }
 
     private func text(_ name: String) throws -> String {
         let outcome = try Programs.openssl(
-            "x509", "-in", bench.scratch.path(name), "-noout", "-text", "-nameopt", "sep_comma_plus,sname,show_type")
+            "x509", "-in", fixture.scratch.path(name), "-noout", "-text", "-nameopt", "sep_comma_plus,sname,show_type")
         try #require(outcome.status == 0, "\(outcome.error)")
         return outcome.output
     }
 
     private func accepts(_ name: String, purpose: String = "any") throws -> Bool {
         let outcome = try Programs.openssl(
-            "verify", "-x509_strict", "-purpose", purpose, "-CAfile", bench.scratch.path("root.pem"), "-untrusted",
-            bench.scratch.path("issuers.pem"), bench.scratch.path(name))
+            "verify", "-x509_strict", "-purpose", purpose, "-CAfile", fixture.scratch.path("root.pem"), "-untrusted",
+            fixture.scratch.path("issuers.pem"), fixture.scratch.path(name))
         return outcome.status == 0
     }
 
-    @Test("openssl chains every processing certificate to the root", arguments: Bench.Key.allCases)
-    func processingChain(key: Bench.Key) throws {
-        _ = try bench.certificate(key)
+    @Test("openssl verifies the chain of a payment processing certificate", arguments: SandboxFixture.Key.allCases)
+    func processingChain(key: SandboxFixture.Key) throws {
+        _ = try fixture.certificate(key)
         #expect(try accepts("\(key).cer"))
     }
 
-    @Test("a processing certificate looks like Apple's", arguments: Bench.Key.allCases)
-    func processingShape(key: Bench.Key) throws {
-        _ = try bench.certificate(key)
+    @Test(
+        "A payment processing certificate has the subject and extensions of Apple's",
+        arguments: SandboxFixture.Key.allCases)
+    func processingFields(key: SandboxFixture.Key) throws {
+        _ = try fixture.certificate(key)
         let text = try text("\(key).cer")
-        let id = bench.merchant.rawValue
-        let hash = MerchantIdentifierHash(of: bench.merchant).hex.uppercased()
+        let id = fixture.merchant.rawValue
+        let hash = MerchantIdentifierHash(of: fixture.merchant).hex.uppercased()
         #expect(
             text.contains(
                 "Subject: UID=UTF8STRING:\(id),CN=UTF8STRING:Apple Pay Payment Processing:\(id),OU=UTF8STRING:"))
@@ -49,38 +51,38 @@ struct CertificateTests {
         #expect(!text.contains("Extended Key Usage"))
     }
 
-    @Test("a processing certificate lives 760 days but for the last second")
-    func processingLife() throws {
+    @Test("A payment processing certificate is valid for one second less than 760 days")
+    func processingValidity() throws {
         let start = try #require(Timestamp(rfc3339: "2023-09-12T14:18:25Z"))
-        let der = try bench.authority.issue(csr: bench.csr(.ec), merchant: bench.merchant, notBefore: start)
-        try bench.scratch.write(der, "dated.cer")
+        let der = try fixture.authority.issue(csr: fixture.csr(.ec), merchant: fixture.merchant, notBefore: start)
+        try fixture.scratch.write(der, "dated.cer")
         let text = try text("dated.cer")
         #expect(text.contains("Not Before: Sep 12 14:18:25 2023 GMT"))
         #expect(text.contains("Not After : Oct 11 14:18:24 2025 GMT"))
     }
 
-    @Test("a certificate that begins now is valid now, however late in its second now is")
+    @Test("The start of validity is rounded down to the second, so that a certificate is valid at once")
     func wholeSeconds() throws {
         let start = try #require(Timestamp(rfc3339: "2023-09-12T14:18:25.999Z"))
-        let der = try bench.authority.issue(csr: bench.csr(.ec), merchant: bench.merchant, notBefore: start)
-        try bench.scratch.write(der, "late.cer")
+        let der = try fixture.authority.issue(csr: fixture.csr(.ec), merchant: fixture.merchant, notBefore: start)
+        try fixture.scratch.write(der, "late.cer")
         #expect(try text("late.cer").contains("Not Before: Sep 12 14:18:25 2023 GMT"))
     }
 
-    @Test("an identity certificate is for TLS clients and for nothing else")
+    @Test("An identity certificate is valid for TLS clients only")
     func identity() throws {
-        _ = try bench.certificate(.rsa, purpose: .identity)
+        _ = try fixture.certificate(.rsa, purpose: .identity)
         #expect(try accepts("rsa.cer", purpose: "sslclient"))
         #expect(try !accepts("rsa.cer", purpose: "sslserver"))
         let text = try text("rsa.cer")
-        #expect(text.contains("CN=UTF8STRING:Apple Pay Merchant Identity:\(bench.merchant)"))
+        #expect(text.contains("CN=UTF8STRING:Apple Pay Merchant Identity:\(fixture.merchant)"))
         #expect(text.contains("Signature Algorithm: sha256WithRSAEncryption"))
         #expect(text.contains(/Extended Key Usage: \n\s+TLS Web Client Authentication\n/))
         #expect(text.contains(/Key Usage: critical\n\s+Digital Signature\n/))
         #expect(text.contains("1.2.840.113635.100.6.32: ") && text.contains("1.2.840.113635.100.6.46: "))
     }
 
-    @Test("root and intermediates are shaped like Apple's and say that they are not Apple's")
+    @Test("Root and intermediates have the fields of Apple's, and names that say that they are not Apple's")
     func hierarchy() throws {
         let root = try text("root.pem")
         #expect(root.contains("secp384r1") && root.contains("Signature Algorithm: ecdsa-with-SHA384"))
@@ -93,24 +95,24 @@ struct CertificateTests {
         for certificate in [root, tokenIssuer, processingIssuer] { #expect(certificate.contains("not Apple Inc.")) }
     }
 
-    @Test("the CSR's form does not matter: PEM, DER, or text before the PEM block")
+    @Test("A CSR is accepted as PEM, as DER, and as PEM with text before the block")
     func forms() throws {
-        let pem = try bench.csr(.ec)
-        try bench.scratch.write(pem, "form.csr")
+        let pem = try fixture.csr(.ec)
+        try fixture.scratch.write(pem, "form.csr")
         let conversion = try Programs.openssl(
-            "req", "-in", bench.scratch.path("form.csr"), "-outform", "DER", "-out", bench.scratch.path("form.der"))
+            "req", "-in", fixture.scratch.path("form.csr"), "-outform", "DER", "-out", fixture.scratch.path("form.der"))
         try #require(conversion.status == 0)
-        for csr in [pem, try bench.scratch.bytes("form.der"), Array("Bag Attributes\n  a: b\n".utf8) + pem] {
+        for csr in [pem, try fixture.scratch.bytes("form.der"), Array("Bag Attributes\n  a: b\n".utf8) + pem] {
             #expect(throws: Never.self) {
-                try bench.authority.issue(csr: csr, merchant: bench.merchant, notBefore: Bench.now)
+                try fixture.authority.issue(csr: csr, merchant: fixture.merchant, notBefore: SandboxFixture.now)
             }
         }
     }
 
     @Test(
-        "whatever subject and attributes a CSR has, Apple's included, they are ignored", arguments: Bench.Key.allCases)
-    func attributes(key: Bench.Key) throws {
-        try bench.scratch.write(
+        "The subject and attributes of a CSR are ignored", arguments: SandboxFixture.Key.allCases)
+    func attributes(key: SandboxFixture.Key) throws {
+        try fixture.scratch.write(
             Array(
                 """
                 [req]
@@ -129,23 +131,23 @@ struct CertificateTests {
                 subjectKeyIdentifier = hash
                 keyUsage = digitalSignature
                 """.utf8), "req.cnf")
-        let path = bench.scratch.path("attributes.csr")
-        let made = try Programs.openssl(
-            "req", "-new", "-nodes", "-config", bench.scratch.path("req.cnf"), "-keyout",
-            bench.scratch.path("attributes.pem"), "-out", path, "-newkey",
+        let path = fixture.scratch.path("attributes.csr")
+        let request = try Programs.openssl(
+            "req", "-new", "-nodes", "-config", fixture.scratch.path("req.cnf"), "-keyout",
+            fixture.scratch.path("attributes.pem"), "-out", path, "-newkey",
             key == .ec ? "ec" : "rsa:2048", "-pkeyopt",
             key == .ec ? "ec_paramgen_curve:P-256" : "rsa_keygen_bits:2048")
-        try #require(made.status == 0, "\(made.error)")
-        let certificate = try bench.authority.issue(
-            csr: try bench.scratch.bytes("attributes.csr"), merchant: bench.merchant, notBefore: Bench.now)
-        try bench.scratch.write(certificate, "attributes.cer")
-        let shown = try Programs.openssl(
-            "x509", "-inform", "DER", "-in", bench.scratch.path("attributes.cer"), "-noout", "-subject")
-        #expect(shown.status == 0 && !shown.output.contains("owner@example.com"))
+        try #require(request.status == 0, "\(request.error)")
+        let certificate = try fixture.authority.issue(
+            csr: try fixture.scratch.bytes("attributes.csr"), merchant: fixture.merchant, notBefore: SandboxFixture.now)
+        try fixture.scratch.write(certificate, "attributes.cer")
+        let subject = try Programs.openssl(
+            "x509", "-inform", "DER", "-in", fixture.scratch.path("attributes.cer"), "-noout", "-subject")
+        #expect(subject.status == 0 && !subject.output.contains("owner@example.com"))
     }
 
     @Test(
-        "a CSR whose attributes field is missing or holds an unknown, unordered attribute is signed as Apple signs it")
+        "A CSR without the attributes field or with unknown or unsorted attributes is accepted, as by Apple")
     func unusualAttributes() throws {
         let key = P256.Signing.PrivateKey()
         func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
@@ -165,56 +167,58 @@ struct CertificateTests {
             let algorithm = der(0x30, [0x06, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2])
             var csr = der(0x30, info + algorithm + der(0x03, [0] + Array(signature)))
             #expect(throws: Never.self) {
-                try bench.authority.issue(csr: csr, merchant: bench.merchant, notBefore: Bench.now)
+                try fixture.authority.issue(csr: csr, merchant: fixture.merchant, notBefore: SandboxFixture.now)
             }
-            // The signature covers what is not read, too.
+            // The signature also covers the fields that are ignored.
             let index = try #require(csr.indices.first { csr[$0...].starts(with: Array("Sh".utf8)) })
             csr[index] = UInt8(ascii: "X")
-            #expect(throws: SandboxFault.self) {
-                try bench.authority.issue(csr: csr, merchant: bench.merchant, notBefore: Bench.now)
+            #expect(throws: SandboxError.self) {
+                try fixture.authority.issue(csr: csr, merchant: fixture.merchant, notBefore: SandboxFixture.now)
             }
         }
     }
 
-    @Test("a CSR that Apple would refuse is refused, with what was found and what was expected")
-    func refusals() throws {
-        func refusal(_ csr: [UInt8], _ purpose: KeyPurpose = .paymentProcessing) -> String {
-            do {
-                _ = try bench.authority.issue(
-                    csr: csr, merchant: bench.merchant, purpose: purpose, notBefore: Bench.now)
-                return "nothing"
-            } catch { return "\(error)" }
+    @Test("A CSR that Apple would reject is rejected with an error that names the values found or expected")
+    func rejectedRequests() throws {
+        func expectError(
+            mentioning values: String..., for csr: [UInt8], _ purpose: KeyPurpose = .paymentProcessing
+        ) {
+            let error = #expect(throws: SandboxError.self) {
+                try fixture.authority.issue(
+                    csr: csr, merchant: fixture.merchant, purpose: purpose, notBefore: SandboxFixture.now)
+            }
+            for value in values { #expect(error?.description.contains(value) == true, "\(error as Any)") }
         }
-        #expect(try refusal(bench.csr(.ec), .identity).contains("found a CSR for EC(P-256), expected RSA(2048)"))
-        #expect(try refusal(bench.csr(.rsa, "-newkey", "rsa:3072")).contains("expected EC(P-256) or RSA(2048)"))
-        #expect(try refusal(bench.csr(.ec, "-sha512")).contains("expected ecdsa-with-SHA256"))
-        #expect(refusal([]).contains("found no bytes"))
-        #expect(refusal([0x30, 0x00]).contains("found DER that is no CSR"))
-        #expect(refusal(Array("hello".utf8)).contains("found neither PEM nor DER"))
-        let certificate = Array(try bench.authority.rootCertificate.utf8)
-        #expect(refusal(certificate).contains("found PEM labelled 'CERTIFICATE'"))
-        let csr = try bench.csr(.ec)
-        #expect(refusal(csr + csr).contains("found 2 PEM blocks"))
+        try expectError(mentioning: "EC(P-256)", "RSA(2048)", "identity", for: fixture.csr(.ec), .identity)
+        try expectError(mentioning: "EC(P-256)", "RSA(2048)", for: fixture.csr(.rsa, "-newkey", "rsa:3072"))
+        try expectError(mentioning: "ecdsa-with-SHA256", for: fixture.csr(.ec, "-sha512"))
+        expectError(mentioning: "PKCS#10", for: [])
+        expectError(mentioning: "PKCS#10", for: [0x30, 0x00])
+        expectError(mentioning: "PKCS#10", for: Array("hello".utf8))
+        let certificate = Array(try fixture.authority.rootCertificate.utf8)
+        expectError(mentioning: "'CERTIFICATE'", "PKCS#10", for: certificate)
+        let csr = try fixture.csr(.ec)
+        expectError(mentioning: "2 PEM blocks", for: csr + csr)
     }
 
-    @Test("a CSR whose signature does not hold is refused")
+    @Test("A CSR with an invalid signature is rejected")
     func signature() throws {
-        try bench.scratch.write(bench.csr(.rsa), "good.csr")
+        try fixture.scratch.write(fixture.csr(.rsa), "good.csr")
         _ = try Programs.openssl(
-            "req", "-in", bench.scratch.path("good.csr"), "-outform", "DER", "-out", bench.scratch.path("bad.csr"))
-        var der = try bench.scratch.bytes("bad.csr")
+            "req", "-in", fixture.scratch.path("good.csr"), "-outform", "DER", "-out", fixture.scratch.path("bad.csr"))
+        var der = try fixture.scratch.bytes("bad.csr")
         der[der.count - 1] ^= 1
-        #expect(throws: SandboxFault.self) {
-            try bench.authority.issue(csr: der, merchant: bench.merchant, notBefore: Bench.now)
+        #expect(throws: SandboxError.self) {
+            try fixture.authority.issue(csr: der, merchant: fixture.merchant, notBefore: SandboxFixture.now)
         }
     }
 
-    @Test("a validity that ends before it begins is refused")
+    @Test("A validity period that does not end after its start is rejected")
     func validity() throws {
-        let csr = try bench.csr(.ec)
-        #expect(throws: SandboxFault.self) {
-            try bench.authority.issue(
-                csr: csr, merchant: bench.merchant, notBefore: Bench.now, notAfter: Bench.now)
+        let csr = try fixture.csr(.ec)
+        #expect(throws: SandboxError.self) {
+            try fixture.authority.issue(
+                csr: csr, merchant: fixture.merchant, notBefore: SandboxFixture.now, notAfter: SandboxFixture.now)
         }
     }
 }

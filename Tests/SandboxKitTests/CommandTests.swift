@@ -13,10 +13,10 @@ struct CommandTests {
         try FileManager.default.attributesOfItem(atPath: scratch.path(name))[.posixPermissions] as? Int
     }
 
-    @Test("init, issue and mint-token make a token from nothing, in files")
+    @Test("init, issue and mint-token produce a hierarchy, a certificate and tokens")
     func story() throws {
         let directory = scratch.path("ca")
-        // 1. A hierarchy is made; its private keys are for their owner alone.
+        // 1. init generates a hierarchy. Only the owner can read the private keys.
         #expect(SandboxProgram.run(["init", "--directory", directory]) == 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(names.count == 12)
@@ -25,7 +25,7 @@ struct CommandTests {
         let root = try scratch.bytes("ca/root.pem")
         #expect(SandboxProgram.run(["init", "--directory", directory]) == 1)
         #expect(try scratch.bytes("ca/root.pem") == root)
-        // 3. A CSR becomes a certificate that chains to root.pem.
+        // 3. issue issues a certificate that chains to root.pem.
         let request = try Programs.openssl(
             "req", "-new", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-subj", "/CN=x",
             "-keyout", scratch.path("key.pem"), "-out", scratch.path("x.csr"))
@@ -39,7 +39,7 @@ struct CommandTests {
             "verify", "-CAfile", scratch.path("ca/root.pem"), "-untrusted", scratch.path("ca/processing-issuer.pem"),
             scratch.path("x.cer"))
         #expect(chain.status == 0, "\(chain.error)")
-        // 4. Tokens, one a line.
+        // 4. mint-token writes one token on each line.
         #expect(
             SandboxProgram.run([
                 "mint-token", "--certificate", scratch.path("x.cer"), "--amount", "1", "--currency", "036",
@@ -50,13 +50,13 @@ struct CommandTests {
             ]) == 0)
         let lines = try scratch.text("tokens").split(separator: "\n")
         #expect(lines.count == 3)
-        for line in lines { #expect(throws: Never.self) { try ReadToken(String(line)) } }
-        // Nothing temporary is left.
+        for line in lines { #expect(throws: Never.self) { try ParsedToken(String(line)) } }
+        // No temporary file is left.
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 12)
     }
 
-    @Test("what is refused or fails ends with 1")
-    func failures() throws {
+    @Test("The exit status of an error is 1")
+    func errors() throws {
         let missing = scratch.path("missing")
         let certificate = try scratch.write("hello", "hello")
         #expect(SandboxProgram.run(["mint-token", "--certificate", certificate, "--directory", missing]) == 1)
@@ -66,7 +66,7 @@ struct CommandTests {
     }
 
     @Test(
-        "wrong usage ends with 2",
+        "The exit status of wrong usage is 2",
         arguments: [
             ["nonsense"], ["issue"], ["init", "--nonsense"],
             ["issue", "--csr", "x", "--merchant", "nonsense", "--out", "y"],
@@ -80,6 +80,6 @@ struct CommandTests {
         ])
     func usage(arguments: [String]) { #expect(SandboxProgram.run(arguments) == 2) }
 
-    @Test("asking for help is no failure")
+    @Test("The exit status of --help is 0")
     func help() { for arguments in [["--help"], ["init", "--help"]] { #expect(SandboxProgram.run(arguments) == 0) } }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the real programs that judge the sandbox: openssl and python3.
+/// Runs the programs with which the tests verify the sandbox's output: openssl and python3.
 enum Programs {
     struct Outcome {
         let status: Int32
@@ -8,7 +8,7 @@ enum Programs {
         let error: String
     }
 
-    /// Whether `python3` is here and has the package `cryptography`.
+    /// Whether `python3` and its package `cryptography` are installed.
     static let hasPythonCryptography = succeeds("python3", "-c", "import cryptography")
     static let hasOpenSSL = succeeds("openssl", "version")
 
@@ -16,7 +16,7 @@ enum Programs {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command
-        // Files, not pipes: no program can block on output that nobody reads yet.
+        // Files instead of pipes, so that the program cannot block on a full pipe.
         let scratch = try Scratch()
         try Data(input.utf8).write(to: URL(fileURLWithPath: scratch.path("in")))
         for name in ["out", "err"] { try Data().write(to: URL(fileURLWithPath: scratch.path(name))) }
@@ -34,7 +34,7 @@ enum Programs {
     private static func succeeds(_ command: String...) -> Bool { (try? run(command).status) == 0 }
 }
 
-/// A directory that goes when its test does.
+/// A temporary directory that is deleted at the end of its test.
 final class Scratch {
     private let url: URL
 

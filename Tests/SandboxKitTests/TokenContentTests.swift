@@ -5,21 +5,22 @@ import Vocabulary
 
 @Suite(.enabled(if: Programs.hasOpenSSL, "openssl is not installed"))
 struct TokenContentTests {
-    let bench: Bench
+    let fixture: SandboxFixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try SandboxFixture() }
 
     private func plaintext(_ token: MintedToken) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(token.plaintext.utf8)) as? [String: Any])
     }
 
-    @Test("the plaintext has Apple's keys in Apple's order, the amount a number, the currency with its zeros")
+    @Test(
+        "The plaintext has Apple's keys in Apple's order; the amount is a number and the currency keeps leading zeros")
     func threeDSecure() throws {
-        let token = try bench.authority.mintToken(
-            bench.order {
+        let token = try fixture.authority.mintToken(
+            fixture.parameters {
                 $0.amount = 4200
                 $0.currency = "036"
-            }, certificate: bench.certificate(.ec))
+            }, certificate: fixture.certificate(.ec))
         let expected = try Regex(
             #"""
             ^\{"applicationPrimaryAccountNumber":"4111111111111111","applicationExpirationDate":"\d{2}1231",\#
@@ -30,25 +31,25 @@ struct TokenContentTests {
         #expect(token.plaintext.contains(expected))
     }
 
-    @Test("EMV data is EMV data, and a PIN comes with RSA_v1 alone", arguments: Bench.Key.allCases)
-    func emv(key: Bench.Key) throws {
-        let token = try bench.authority.mintToken(
-            bench.order { $0.dataType = .emv }, certificate: bench.certificate(key))
+    @Test("An EMV token contains emvData, and a PIN only in RSA_v1", arguments: SandboxFixture.Key.allCases)
+    func emv(key: SandboxFixture.Key) throws {
+        let token = try fixture.authority.mintToken(
+            fixture.parameters { $0.dataType = .emv }, certificate: fixture.certificate(key))
         let plaintext = try plaintext(token)
         #expect(plaintext["paymentDataType"] as? String == "EMV")
         let data = try #require(plaintext["paymentData"] as? [String: String])
         #expect(Set(data.keys) == (key == .ec ? ["emvData"] : ["emvData", "encryptedPINData"]))
     }
 
-    @Test("an authentication response names its merchant and its amount is text; a merchant token tells of its card")
+    @Test("A token can contain authentication responses, a merchantTokenIdentifier and merchantTokenMetadata")
     func authenticationResponses() throws {
         let other = try #require(MerchantIdentifier("merchant.com.example.other"))
-        let token = try bench.authority.mintToken(
-            bench.order {
+        let token = try fixture.authority.mintToken(
+            fixture.parameters {
                 $0.authenticationResponses = [.init(merchant: other, amount: 250)]
                 $0.merchantTokenIdentifier = "DAPLMC0000"
                 $0.hasMerchantTokenMetadata = true
-            }, certificate: bench.certificate(.ec))
+            }, certificate: fixture.certificate(.ec))
         let plaintext = try plaintext(token)
         let responses = try #require(plaintext["authenticationResponses"] as? [[String: String]])
         #expect(responses.first?["merchantIdentifier"] == other.rawValue)
@@ -59,11 +60,11 @@ struct TokenContentTests {
         #expect((metadata["cardArt"] as? [[String: String]])?.first?["type"] == "image/png")
     }
 
-    @Test("the header names the key and the transaction; outside, the transaction is in upper case")
+    @Test("The header contains the key hash and the transactionId; the outer transactionIdentifier is in upper case")
     func header() throws {
-        let minted = try bench.authority.mintToken(
-            bench.order { $0.applicationData = Array("abc".utf8) }, certificate: bench.certificate(.rsa))
-        let token = try ReadToken(minted.json)
+        let minted = try fixture.authority.mintToken(
+            fixture.parameters { $0.applicationData = Array("abc".utf8) }, certificate: fixture.certificate(.rsa))
+        let token = try ParsedToken(minted.json)
         #expect(token.paymentData["version"] as? String == "RSA_v1")
         #expect(Set(token.header.keys) == ["publicKeyHash", "wrappedKey", "transactionId", "applicationData"])
         #expect(token.header["transactionId"] == minted.transactionIdentifier)
@@ -73,44 +74,44 @@ struct TokenContentTests {
             token.header["applicationData"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         let publicKey = try Programs.run([
             "sh", "-c", "openssl pkey -in \"$0\" -pubout -outform DER | openssl dgst -sha256 -binary | base64",
-            bench.scratch.path("rsa.key.pem"),
+            fixture.scratch.path("rsa.key.pem"),
         ]).output
         #expect(token.header["publicKeyHash"] == publicKey.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    @Test("no two tokens share a transaction or key material")
+    @Test("Each token has its own transactionId and key material")
     func fresh() throws {
-        let certificate = try bench.certificate(.ec)
+        let certificate = try fixture.certificate(.ec)
         let tokens = try (0..<8).map { _ in
-            try ReadToken(bench.authority.mintToken(bench.order(), certificate: certificate).json)
+            try ParsedToken(fixture.authority.mintToken(fixture.parameters(), certificate: certificate).json)
         }
         #expect(Set(tokens.map { $0.header["transactionId"] }).count == 8)
         #expect(Set(tokens.map { $0.header["ephemeralPublicKey"] }).count == 8)
     }
 
-    @Test("a certificate that is no payment processing certificate is refused")
+    @Test("A certificate that is not a payment processing certificate is rejected")
     func wrongCertificate() throws {
-        let identity = try bench.certificate(.rsa, purpose: .identity)
-        let root = Array(try bench.authority.rootCertificate.utf8)
+        let identity = try fixture.certificate(.rsa, purpose: .identity)
+        let root = Array(try fixture.authority.rootCertificate.utf8)
         for certificate in [identity, root, [], [0x30, 0x00], Array("hello".utf8)] {
-            #expect(throws: SandboxFault.self) {
-                try bench.authority.mintToken(bench.order(), certificate: certificate)
+            #expect(throws: SandboxError.self) {
+                try fixture.authority.mintToken(fixture.parameters(), certificate: certificate)
             }
         }
     }
 
-    @Test("an order that no payment can have is refused")
-    func wrongOrders() throws {
-        let ec = try bench.certificate(.ec)
-        let rsa = try bench.certificate(.rsa)
-        let orders = [
-            bench.order { $0.amount = 1_000_000_000_000 }, bench.order { $0.currency = "84" },
-            bench.order { $0.currency = "usd" },
+    @Test("Invalid token parameters are rejected")
+    func invalidParameters() throws {
+        let ec = try fixture.certificate(.ec)
+        let rsa = try fixture.certificate(.rsa)
+        let parameters = [
+            fixture.parameters { $0.amount = 1_000_000_000_000 }, fixture.parameters { $0.currency = "84" },
+            fixture.parameters { $0.currency = "usd" },
         ]
-        for order in orders {
-            #expect(throws: SandboxFault.self) { try bench.authority.mintToken(order, certificate: ec) }
+        for parameters in parameters {
+            #expect(throws: SandboxError.self) { try fixture.authority.mintToken(parameters, certificate: ec) }
         }
-        let secret = bench.order { $0.leadingZeroSecret = true }
-        #expect(throws: SandboxFault.self) { try bench.authority.mintToken(secret, certificate: rsa) }
+        let secret = fixture.parameters { $0.leadingZeroSecret = true }
+        #expect(throws: SandboxError.self) { try fixture.authority.mintToken(secret, certificate: rsa) }
     }
 }

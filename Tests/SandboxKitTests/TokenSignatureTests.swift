@@ -5,48 +5,50 @@ import Vocabulary
 
 @Suite(.enabled(if: Programs.hasOpenSSL, "openssl is not installed"))
 struct TokenSignatureTests {
-    let bench: Bench
+    let fixture: SandboxFixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try SandboxFixture() }
 
-    /// - Returns: what `openssl cms -verify` says; its output is the content it verified.
+    /// Runs `openssl cms -verify`, which writes the verified content to the file `verified`.
     private func verify(_ signature: [UInt8], over content: [UInt8]) throws -> Programs.Outcome {
         try Programs.openssl(
-            "cms", "-verify", "-binary", "-inform", "DER", "-in", bench.scratch.write(signature, "signature"),
-            "-content", bench.scratch.write(content, "content"), "-CAfile", bench.scratch.path("root.pem"),
-            "-purpose", "any", "-out", bench.scratch.path("verified"))
+            "cms", "-verify", "-binary", "-inform", "DER", "-in", fixture.scratch.write(signature, "signature"),
+            "-content", fixture.scratch.write(content, "content"), "-CAfile", fixture.scratch.path("root.pem"),
+            "-purpose", "any", "-out", fixture.scratch.path("verified"))
     }
 
-    @Test("openssl cms accepts a token's signature, with and without applicationData", arguments: Bench.Key.allCases)
-    func accepted(key: Bench.Key) throws {
-        let certificate = try bench.certificate(key)
+    @Test(
+        "openssl cms verifies the signature of a token with and without applicationData",
+        arguments: SandboxFixture.Key.allCases)
+    func accepted(key: SandboxFixture.Key) throws {
+        let certificate = try fixture.certificate(key)
         for data in [nil, Array("order 4711".utf8)] {
-            let minted = try bench.authority.mintToken(
-                bench.order { $0.applicationData = data }, certificate: certificate)
-            let token = try ReadToken(minted.json)
+            let minted = try fixture.authority.mintToken(
+                fixture.parameters { $0.applicationData = data }, certificate: certificate)
+            let token = try ParsedToken(minted.json)
             let content = try token.signedContent
             let outcome = try verify(token.signature, over: content)
             #expect(outcome.status == 0, "\(outcome.error)")
-            #expect(try bench.scratch.bytes("verified") == content)
+            #expect(try fixture.scratch.bytes("verified") == content)
             #expect((token.header["applicationData"] != nil) == (data != nil))
         }
     }
 
-    @Test("openssl cms refuses a signature over anything else", arguments: Bench.Key.allCases)
-    func refused(key: Bench.Key) throws {
-        let minted = try bench.authority.mintToken(bench.order(), certificate: bench.certificate(key))
-        let token = try ReadToken(minted.json)
+    @Test("openssl cms rejects a signature over changed content", arguments: SandboxFixture.Key.allCases)
+    func rejected(key: SandboxFixture.Key) throws {
+        let minted = try fixture.authority.mintToken(fixture.parameters(), certificate: fixture.certificate(key))
+        let token = try ParsedToken(minted.json)
         let content = try token.signedContent
         for changed in [content + [0], Array(content.dropLast()), [content[0] ^ 1] + content.dropFirst()] {
             #expect(try verify(token.signature, over: changed).status != 0)
         }
     }
 
-    /// Every line of `openssl asn1parse` to the depth of the SignerInfo's members: offsets and lengths left out, but
-    /// for whether a length is indefinite.
-    private func shape(of signature: [UInt8]) throws -> [String] {
+    /// Returns the lines of `openssl asn1parse` without offsets and lengths: depth, `inf` or `def` for an indefinite or
+    /// definite length, and tag.
+    private func structure(of signature: [UInt8]) throws -> [String] {
         let outcome = try Programs.openssl(
-            "asn1parse", "-inform", "DER", "-in", bench.scratch.write(signature, "signature"))
+            "asn1parse", "-inform", "DER", "-in", fixture.scratch.write(signature, "signature"))
         try #require(outcome.status == 0, "\(outcome.error)")
         return outcome.output.split(separator: "\n").compactMap { line in
             guard let match = line.firstMatch(of: /d=(\d+)\s+hl=\d+ l=\s*(\w+)\s+(cons|prim): (.*)$/),
@@ -59,19 +61,19 @@ struct TokenSignatureTests {
         }
     }
 
-    @Test("a signature has the shape of Apple's: indefinite lengths, leaf first, four signed attributes")
-    func spelledShape() throws {
-        let token = try ReadToken(
-            bench.authority.mintToken(bench.order(), certificate: bench.certificate(.ec)).json)
-        let shape = try shape(of: token.signature)
+    @Test("A signature has Apple's structure: indefinite lengths, signing certificate first, four signed attributes")
+    func appleStructure() throws {
+        let token = try ParsedToken(
+            fixture.authority.mintToken(fixture.parameters(), certificate: fixture.certificate(.ec)).json)
+        let structure = try structure(of: token.signature)
         #expect(
-            shape.prefix(12) == [
+            structure.prefix(12) == [
                 "0 inf SEQUENCE", "1 def OBJECT", "1 inf cont [ 0 ]", "2 inf SEQUENCE", "3 def INTEGER", "3 def SET",
                 "4 def SEQUENCE", "5 def OBJECT", "3 inf SEQUENCE", "4 def OBJECT", "4 def EOC", "3 inf cont [ 0 ]",
             ])
-        #expect(shape.suffix(3) == ["3 def EOC", "2 def EOC", "1 def EOC"])
+        #expect(structure.suffix(3) == ["3 def EOC", "2 def EOC", "1 def EOC"])
         let text = try Programs.openssl(
-            "cms", "-cmsout", "-print", "-inform", "DER", "-in", bench.scratch.path("signature")
+            "cms", "-cmsout", "-print", "-inform", "DER", "-in", fixture.scratch.path("signature")
         ).output
         let attributes = text.matches(of: /object: (\w[\w ]*) \(1\.2\.840\.113549\.1\.9\.\d+\)/).map { String($0.1) }
         #expect(attributes.contains("contentType") && attributes.contains("signingTime"))
@@ -85,38 +87,40 @@ struct TokenSignatureTests {
     private static let fixtures = ProcessInfo.processInfo.environment["MERCHANTKEYD_FIXTURES"]
 
     @Test(
-        "a signature's CMS is node for node the shape of a real one",
+        "A signature has the same structure as that of a real token",
         .enabled(if: fixtures != nil, "MERCHANTKEYD_FIXTURES is not set"),
-        arguments: [("ec-new", Bench.Key.ec), ("rsa", .rsa)])
-    func realShape(name: String, key: Bench.Key) throws {
+        arguments: [("ec-new", SandboxFixture.Key.ec), ("rsa", .rsa)])
+    func realStructure(name: String, key: SandboxFixture.Key) throws {
         let fixtures = try #require(Self.fixtures)
         let real = try String(contentsOfFile: "\(fixtures)/rolled-merchant/\(name).paymentData.json", encoding: .utf8)
-        let realToken = try ReadToken("{\"paymentData\":\(real)}")
-        let token = try ReadToken(
-            bench.authority.mintToken(bench.order(), certificate: bench.certificate(key)).json)
-        // Certificates differ in their extensions and therefore in their nodes; everything around them is the same.
-        func aroundCertificates(_ shape: [String]) -> [String] {
-            let start = shape.firstIndex(of: "3 inf cont [ 0 ]").map { $0 + 1 } ?? 0
-            let end = shape[start...].firstIndex(of: "4 def EOC") ?? start
-            return Array(shape[..<start] + shape[start..<end].filter { $0.hasPrefix("4 ") } + shape[end...])
+        let realToken = try ParsedToken("{\"paymentData\":\(real)}")
+        let token = try ParsedToken(
+            fixture.authority.mintToken(fixture.parameters(), certificate: fixture.certificate(key)).json)
+        // The certificates have different extensions, so only the elements around them are compared.
+        func withoutCertificates(_ structure: [String]) -> [String] {
+            let start = structure.firstIndex(of: "3 inf cont [ 0 ]").map { $0 + 1 } ?? 0
+            let end = structure[start...].firstIndex(of: "4 def EOC") ?? start
+            return Array(
+                structure[..<start] + structure[start..<end].filter { $0.hasPrefix("4 ") } + structure[end...])
         }
         #expect(
-            try aroundCertificates(shape(of: token.signature)) == aroundCertificates(shape(of: realToken.signature)))
+            try withoutCertificates(structure(of: token.signature))
+                == withoutCertificates(structure(of: realToken.signature)))
     }
 
-    @Test("the signing time is what was ordered, as UTCTime")
+    @Test("The signing time is written as UTCTime")
     func signingTime() throws {
-        let order = bench.order { $0.signingTime = Timestamp(millisecondsSince1970: 1_694_612_978_000) }
-        let token = try ReadToken(bench.authority.mintToken(order, certificate: bench.certificate(.ec)).json)
-        try bench.scratch.write(token.signature, "signature")
-        let text = try Programs.openssl("asn1parse", "-inform", "DER", "-in", bench.scratch.path("signature")).output
+        let parameters = fixture.parameters { $0.signingTime = Timestamp(millisecondsSince1970: 1_694_612_978_000) }
+        let token = try ParsedToken(fixture.authority.mintToken(parameters, certificate: fixture.certificate(.ec)).json)
+        try fixture.scratch.write(token.signature, "signature")
+        let text = try Programs.openssl("asn1parse", "-inform", "DER", "-in", fixture.scratch.path("signature")).output
         #expect(text.contains(/UTCTIME\s+:230913134938Z/))
     }
 
-    @Test("a signing time that UTCTime can't hold is refused")
+    @Test("A signing time outside the range of UTCTime is rejected")
     func signingTimeOutOfRange() throws {
-        let certificate = try bench.certificate(.ec)
-        let order = bench.order { $0.signingTime = Timestamp(millisecondsSince1970: 2_524_608_000_000) }
-        #expect(throws: SandboxFault.self) { try bench.authority.mintToken(order, certificate: certificate) }
+        let certificate = try fixture.certificate(.ec)
+        let parameters = fixture.parameters { $0.signingTime = Timestamp(millisecondsSince1970: 2_524_608_000_000) }
+        #expect(throws: SandboxError.self) { try fixture.authority.mintToken(parameters, certificate: certificate) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
         return secret.withUnsafeBytes { Array($0) }
     }
 
-    @Test func `every length is read as it was written`() {
+    @Test func `Base64 of every length is decoded`() {
         for count in 1...200 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
             #expect(decoded(Data(bytes).base64EncodedString()) == bytes)
@@ -18,11 +18,11 @@ import Testing
     @Test(arguments: [
         "", "=", "====", "A", "AA", "AAA", "AA=A", "A===", "AAAA=", "AB==", "AAB=", "AA-_", "AAA\n", "AA A",
     ])
-    func `what is not Base64, or not in its one spelling, is nothing`(text: String) {
+    func `text that is not canonical Base64 is rejected`(text: String) {
         #expect(decoded(text) == nil)
     }
 
-    @Test func `memory that is shared is overwritten for everybody`() {
+    @Test func `overwriting a shared buffer changes every value that shares it`() {
         let text = String(repeating: "secret ", count: 10 + Int.random(in: 0...1))
         let other = text
         Wipe.sharedBytes(of: text)

@@ -1,15 +1,15 @@
 import CLibCrypto
 import Crypto
 
-/// One ECDSA verification over 134 bytes, as many as signed attributes have, by libcrypto and nothing around it.
+/// A single ECDSA verification with libcrypto over 134 bytes, the length of a token's signed attributes.
 final class BareVerification {
     private let key: OpaquePointer
     private static let message = [UInt8](repeating: 7, count: 134)
     private let signature: [UInt8]
 
-    struct Failed: Error {}
+    struct Failure: Error {}
 
-    /// With SHA-256 in both: Apple's root signs its intermediates so.
+    /// Both curves use SHA-256, because Apple's P-384 root signs its intermediates with SHA-256.
     static func p256() throws -> BareVerification {
         let key = P256.Signing.PrivateKey()
         return try BareVerification(
@@ -29,18 +29,18 @@ final class BareVerification {
             var cursor = buffer.baseAddress
             return d2i_PUBKEY(nil, &cursor, buffer.count)
         }
-        guard let read else { throw Failed() }
+        guard let read else { throw Failure() }
         key = read
     }
 
     deinit { EVP_PKEY_free(key) }
 
     func verify() throws {
-        guard let context = EVP_MD_CTX_new() else { throw Failed() }
+        guard let context = EVP_MD_CTX_new() else { throw Failure() }
         defer { EVP_MD_CTX_free(context) }
         let message = Self.message
         guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1,
             EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
-        else { throw Failed() }
+        else { throw Failure() }
     }
 }

@@ -1,13 +1,16 @@
 import Foundation
 import Glibc
 
-/// Runs work over and over on the calling thread and tells how often it gets done in a second of one core.
+/// Measures how many times per second of CPU time one thread completes a piece of work.
 struct Stopwatch {
-    /// The best of so many rounds counts: what else runs on the machine only ever slows.
+    /// The result is the best of several rounds, because other processes can only slow a round down.
     private let rounds = 5
-    private let round = 0.4
+    /// The length of a round in seconds of CPU time.
+    private let roundLength = 0.4
 
-    /// - Returns: times a second.
+    /// Measures and prints the rate.
+    ///
+    /// - Returns: completed calls per second.
     @discardableResult
     func measure(_ name: String, _ work: () throws -> Void) throws -> Double {
         for _ in 0..<20 { try work() }
@@ -16,7 +19,7 @@ struct Stopwatch {
             let start = Self.processorTime()
             var count = 0
             var spent = 0.0
-            while spent < round {
+            while spent < roundLength {
                 for _ in 0..<10 { try work() }
                 count += 10
                 spent = Self.processorTime() - start
@@ -38,7 +41,7 @@ struct Stopwatch {
         Swift.print("\(padded)\(blanks)\(digits)/s   \(String(format: "%7.1f", 1_000_000 / rate)) us")
     }
 
-    /// Seconds that this thread has had a core: what others take of it does not count.
+    /// The CPU time of this thread in seconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

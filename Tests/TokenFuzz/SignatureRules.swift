@@ -2,25 +2,27 @@ import FoundationEssentials
 import PaymentToken
 import Vocabulary
 
-/// What must hold for any bytes in place of a right token's signature.
+/// The rules that apply when the signature of a valid token is replaced by any bytes.
 struct SignatureRules {
-    /// The right token, and the root it chains to, are files that the environment names.
+    /// The rules for the token and the trust root in the files that the environment variables name.
     static let original: SignatureRules = {
         do { return try SignatureRules(ProcessInfo.processInfo.environment) } catch {
-            fatalError("MERCHANTKEYD_FUZZ_TOKEN and MERCHANTKEYD_FUZZ_ROOT name a right token and its root: \(error)")
+            fatalError(
+                "cannot load the valid token and its root from the files that MERCHANTKEYD_FUZZ_TOKEN and "
+                    + "MERCHANTKEYD_FUZZ_ROOT name: \(error)")
         }
     }()
 
     let verifier: SignatureVerifier
     let receivedAt: Date
     private let token: ApplePayToken
-    private let shape: AppleSignatureShape
+    private let layout: AppleSignatureLayout
 
-    struct NotRight: Error {}
+    enum SetupError: Error { case missingVariable(String), unexpectedSignature }
 
     private init(_ environment: [String: String]) throws {
         let files = try ["MERCHANTKEYD_FUZZ_TOKEN", "MERCHANTKEYD_FUZZ_ROOT"].map { name in
-            guard let path = environment[name] else { throw NotRight() }
+            guard let path = environment[name] else { throw SetupError.missingVariable(name) }
             return try Data(contentsOf: URL(filePath: path))
         }
         token = try ApplePayToken(parsing: files[0])
@@ -28,11 +30,11 @@ struct SignatureRules {
             environment: TokenEnvironment.sandbox,
             trustRoots: try TrustRoot.reading(pem: String(decoding: files[1], as: UTF8.self)))
         guard let signedAt = token.inspection().signingTime,
-            let shape = AppleSignatureShape(token.signature, token.version)
-        else { throw NotRight() }
+            let layout = AppleSignatureLayout(token.signature, token.version)
+        else { throw SetupError.unexpectedSignature }
         receivedAt = signedAt
-        self.shape = shape
-        // From here on its chain is remembered.
+        self.layout = layout
+        // Adds the chain to the cache.
         try verifier.verify(token, receivedAt: signedAt).requireVerified()
     }
 
@@ -40,28 +42,32 @@ struct SignatureRules {
         let changed = ApplePayToken(
             keyMaterial: token.keyMaterial, transactionId: token.transactionId, publicKeyHash: token.publicKeyHash,
             applicationDataHash: token.applicationDataHash, data: token.data, signature: signature)
-        let long = verifier.verifyByLibCrypto(changed, receivedAt: Timestamp(receivedAt))
-        if let short = verifier.verifyByMemory(changed, receivedAt: Timestamp(receivedAt)) {
-            precondition(short == long, "whatever memory accepts, libcrypto accepts in the same words")
+        let full = verifier.verifyInFull(changed, receivedAt: Timestamp(receivedAt))
+        if let fast = verifier.verifyWithCachedChain(changed, receivedAt: Timestamp(receivedAt)) {
+            precondition(fast == full, "the fast check has the same result as the full check")
         }
-        precondition(changed.inspection().certificates.count <= signature.count, "nothing is made up")
-        if let found = AppleSignatureShape(signature, token.version) { compare(found, signature, long) }
+        precondition(
+            changed.inspection().certificates.count <= signature.count, "a certificate has at least one byte")
+        if let found = AppleSignatureLayout(signature, token.version) { compare(found, signature, full) }
     }
 
-    /// A shape that is read by hand says what libcrypto says, right or not: so that a difference shows without a
-    /// signature that fits it, which no fuzzer finds.
-    private func compare(_ found: AppleSignatureShape, _ signature: [UInt8], _ long: TokenVerification) {
-        guard signature[found.certificates] == token.signature[shape.certificates],
-            signature[found.issuerAndSerialNumber] == token.signature[shape.issuerAndSerialNumber]
+    /// Compares the parts that the layout finds with those that libcrypto finds, even if the signature is not valid: a
+    /// fuzzer cannot find a valid signature.
+    private func compare(_ found: AppleSignatureLayout, _ signature: [UInt8], _ full: TokenVerification) {
+        guard signature[found.certificates] == token.signature[layout.certificates],
+            signature[found.issuerAndSerialNumber] == token.signature[layout.issuerAndSerialNumber]
         else { return }
-        if long[.structure].outcome == .failed {
-            precondition(long[.structure].finding.contains("signingTime"), "libcrypto reads what the short way reads")
+        if full[.structure].outcome == .failed {
+            // The layout does not check that the signing time is a valid time.
+            precondition(
+                full[.structure].failureReason == .signingTimeAttribute, "libcrypto accepts the structure of the layout"
+            )
             return
         }
-        let isSameDigest = signature[found.messageDigest] == token.signature[shape.messageDigest]
-        precondition((long[.messageDigest].outcome == .passed) == isSameDigest, "both read the same digest")
-        let isSameTime = signature[found.signingTime] == token.signature[shape.signingTime]
-        precondition((long.signingTime == receivedAt) == isSameTime, "both read the same time")
-        precondition(long[.markers].outcome == .passed, "both read the same certificates")
+        let isSameDigest = signature[found.messageDigest] == token.signature[layout.messageDigest]
+        precondition((full[.messageDigest].outcome == .passed) == isSameDigest, "both find the same digest")
+        let isSameTime = signature[found.signingTime] == token.signature[layout.signingTime]
+        precondition((full.signingTime == receivedAt) == isSameTime, "both find the same time")
+        precondition(full[.markers].outcome == .passed, "both find the same certificates")
     }
 }

@@ -1,49 +1,49 @@
 import CLibCrypto
 
-/// One CMS message, as libcrypto reads it: BER with indefinite lengths, as Apple writes it.
+/// A CMS message, parsed by libcrypto. Accepts BER with indefinite lengths, which Apple uses.
 package final class CMSMessage {
     let pointer: OpaquePointer
-    /// Bytes after the end of the message.
+    /// The number of bytes after the end of the message.
     package let trailingCount: Int
 
     /// - Returns: nil unless the bytes begin with a CMS message.
     package init?(_ bytes: [UInt8]) {
-        var left = 0
+        var trailing = 0
         let read: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
             guard let start = buffer.baseAddress, let read = d2i_CMS_ContentInfo(nil, &cursor, buffer.count),
                 let end = cursor
             else { return nil }
-            left = buffer.count - (end - start)
+            trailing = buffer.count - (end - start)
             return read
         }
         ERR_clear_error()
         guard let read else { return nil }
         pointer = read
-        trailingCount = left
+        trailingCount = trailing
     }
 
     deinit {
         CMS_ContentInfo_free(pointer)
-        // Whatever was asked of the message may have left errors in the thread's queue.
+        // Functions that read the message can leave errors in the thread's queue.
         ERR_clear_error()
     }
 
-    /// The message once more in DER: every length definite.
+    /// The message encoded again as DER, with definite lengths.
     var derRepresentation: [UInt8] { LibCrypto.encoded { i2d_CMS_ContentInfo(pointer, $0) } }
 
     var isSignedData: Bool { OBJ_obj2nid(CMS_get0_type(pointer)) == NID_pkcs7_signed }
 
-    /// The content's type, which stays in the message where the content itself does not.
+    /// The type of the encapsulated content, which a detached message also contains.
     var contentType: [UInt8] { LibCrypto.bytes(oid: CMS_get0_eContentType(pointer)) }
 
-    /// Whether the content is elsewhere. False for a message that carries any content, even an empty one.
+    /// Whether the message has no content. False for empty content.
     var isDetached: Bool {
         guard let content = CMS_get0_content(pointer) else { return false }
         return content.pointee == nil
     }
 
-    /// Borrowed from the message.
+    /// The signers, in the order sent. They share the memory of the message.
     package var signers: [CMSSigner] {
         LibCrypto.elements(CMS_get0_SignerInfos(pointer)).map { CMSSigner(message: self, pointer: $0) }
     }
@@ -55,19 +55,20 @@ package final class CMSMessage {
     }
 }
 
-/// One signer of a message, and the attributes it signed.
+/// A signer of a CMS message and its signed attributes.
 package struct CMSSigner {
-    /// Keeps the memory that `pointer` points into.
+    /// The owner of the memory to which `pointer` points.
     let message: CMSMessage
     let pointer: OpaquePointer
 
-    /// An algorithm and whether its parameters are absent or NULL, the two forms that mean none.
+    /// An algorithm identifier.
     struct Algorithm: Equatable {
         let oid: [UInt8]
+        /// Whether the parameters are absent or NULL, two encodings of the same meaning.
         let hasNoParameters: Bool
     }
 
-    /// One signed attribute's only value: its universal tag and its content.
+    /// The value of a signed attribute: its universal tag and its contents.
     package struct Value {
         package let tag: UInt8
         package let bytes: [UInt8]
@@ -79,7 +80,7 @@ package struct CMSSigner {
         return (Self.algorithm(digest), Self.algorithm(signature))
     }
 
-    /// The types of the signed attributes, in the order read.
+    /// The types of the signed attributes, in the order sent.
     var attributeTypes: [[UInt8]] {
         let count = CMS_signed_get_attr_count(pointer)
         guard count > 0 else { return [] }
@@ -88,10 +89,11 @@ package struct CMSSigner {
         }
     }
 
-    /// - Returns: nil unless the attribute is there exactly once and has exactly one value, RFC 5652 section 11.
+    /// Returns the value of a signed attribute; nil unless the attribute is present exactly once and has exactly one
+    /// value (RFC 5652 section 11).
     package func value(of attribute: [UInt8]) -> Value? {
-        let places = attributeTypes.indices.filter { attributeTypes[$0] == attribute }
-        guard places.count == 1, let found = CMS_signed_get_attr(pointer, CInt(places[0])),
+        let indices = attributeTypes.indices.filter { attributeTypes[$0] == attribute }
+        guard indices.count == 1, let found = CMS_signed_get_attr(pointer, CInt(indices[0])),
             X509_ATTRIBUTE_count(found) == 1, let type = X509_ATTRIBUTE_get0_type(found, 0)
         else { return nil }
         let tag = ASN1_TYPE_get(type)
@@ -104,12 +106,12 @@ package struct CMSSigner {
         }
     }
 
-    /// Whether this certificate is the one the signer names by issuer and serial number.
-    func isNamed(by certificate: X509Certificate) -> Bool {
+    /// Whether the signer identifier is that of this certificate.
+    func identifies(_ certificate: X509Certificate) -> Bool {
         CMS_SignerInfo_cert_cmp(pointer, certificate.pointer) == 0
     }
 
-    /// Whether the certificate's key made the signature over the signed attributes.
+    /// Whether the key of this certificate made the signature over the signed attributes.
     func isSigned(by certificate: X509Certificate) -> Bool {
         CMS_SignerInfo_set1_signer_cert(pointer, certificate.pointer)
         defer { ERR_clear_error() }

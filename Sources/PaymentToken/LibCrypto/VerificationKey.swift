@@ -2,15 +2,17 @@ import CLibCrypto
 
 /// The public key of a signing certificate.
 final class VerificationKey: @unchecked Sendable {
-    // Proof for @unchecked Sendable: a public key that nothing changes; libcrypto counts its references atomically.
+    // Proof for @unchecked Sendable: the public key is never modified; libcrypto counts its references atomically.
     private let pointer: OpaquePointer
-    let kind: SigningKeyKind
+    let type: SigningKeyType
 
+    /// Adds a reference to a key that another object owns.
+    ///
     /// - Returns: nil unless it is an EC or RSA key.
     init?(sharing pointer: OpaquePointer) {
         switch EVP_PKEY_get_base_id(pointer) {
-        case EVP_PKEY_EC: kind = .ec
-        case EVP_PKEY_RSA: kind = .rsa
+        case EVP_PKEY_EC: type = .ec
+        case EVP_PKEY_RSA: type = .rsa
         default: return nil
         }
         EVP_PKEY_up_ref(pointer)
@@ -19,7 +21,7 @@ final class VerificationKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// Whether the key made this signature: ECDSA in DER, or RSASSA-PKCS1-v1_5, over the SHA-256 of the bytes.
+    /// Whether the signature over the SHA-256 hash of the bytes is valid: ECDSA in DER, or RSASSA-PKCS1-v1_5.
     func isValid(signature: ArraySlice<UInt8>, over bytes: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard let context = EVP_MD_CTX_new() else { preconditionFailure("out of memory") }

@@ -1,12 +1,12 @@
 import CLibCrypto
 import Vocabulary
 
-/// One certificate, as libcrypto reads it.
+/// An X.509 certificate, parsed by libcrypto.
 final class X509Certificate: @unchecked Sendable {
-    // Proof for @unchecked Sendable: nothing here changes the object, and libcrypto guards its lazily filled caches.
+    // Proof for @unchecked Sendable: this class does not modify the object, and libcrypto locks its lazily filled caches.
     let pointer: OpaquePointer
 
-    /// Shares an object that somebody else owns.
+    /// Adds a reference to a certificate that another object owns.
     init(sharing pointer: OpaquePointer) {
         X509_up_ref(pointer)
         self.pointer = pointer
@@ -37,18 +37,19 @@ final class X509Certificate: @unchecked Sendable {
     var subjectCommonNames: [String] { Self.commonNames(X509_get_subject_name(pointer)) }
     var issuerCommonNames: [String] { Self.commonNames(X509_get_issuer_name(pointer)) }
 
-    /// nil for a key of neither kind, and for one that does not decode.
+    /// The public key; nil if it cannot be decoded or is neither an EC nor an RSA key.
     var verificationKey: VerificationKey? { X509_get0_pubkey(pointer).flatMap(VerificationKey.init(sharing:)) }
 
-    /// Subject and issuer are the same name: a root, or something that would like to be one.
+    /// Whether subject and issuer are equal, as in a root certificate. The signature is not checked.
     var isSelfIssued: Bool {
         X509_NAME_cmp(X509_get_subject_name(pointer), X509_get_issuer_name(pointer)) == 0
     }
 
-    /// Whether the key may sign: a certificate without a key usage may do everything, RFC 5280 section 4.2.1.3.
-    var maySign: Bool { X509_get_key_usage(pointer) & UInt32(KU_DIGITAL_SIGNATURE) != 0 }
+    /// Whether the key usage includes digitalSignature. A certificate without a key usage extension permits every use
+    /// (RFC 5280 section 4.2.1.3).
+    var allowsDigitalSignature: Bool { X509_get_key_usage(pointer) & UInt32(KU_DIGITAL_SIGNATURE) != 0 }
 
-    var isAuthority: Bool { X509_check_ca(pointer) == 1 }
+    var isCertificateAuthority: Bool { X509_check_ca(pointer) == 1 }
 
     var extensionOIDs: [[UInt8]] {
         (0..<X509_get_ext_count(pointer)).map { index in
@@ -58,7 +59,7 @@ final class X509Certificate: @unchecked Sendable {
 
     func hasExtension(_ oid: [UInt8]) -> Bool { extensionOIDs.contains(oid) }
 
-    /// DER of `IssuerAndSerialNumber`, RFC 5652 section 10.2.4, without its outer header.
+    /// The contents octets of `IssuerAndSerialNumber` in DER (RFC 5652 section 10.2.4).
     var issuerAndSerialNumber: [UInt8] {
         LibCrypto.encoded { i2d_X509_NAME(X509_get_issuer_name(pointer), $0) }
             + LibCrypto.encoded { i2d_ASN1_INTEGER(X509_get0_serialNumber(pointer), $0) }

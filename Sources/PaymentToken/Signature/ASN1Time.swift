@@ -1,15 +1,15 @@
 import FoundationEssentials
 import Vocabulary
 
-/// A moment as X.509 and CMS write it, to the second: `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, nothing shorter, no offset,
-/// no fraction. RFC 5280 section 4.1.2.5, RFC 5652 section 11.3.
+/// A time of X.509 or CMS: UTCTime as `YYMMDDHHMMSSZ` or GeneralizedTime as `YYYYMMDDHHMMSSZ`, without offset and without
+/// fractions of a second. RFC 5280 section 4.1.2.5, RFC 5652 section 11.3.
 struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
     static let utcTimeTag: UInt8 = 0x17
     static let generalizedTimeTag: UInt8 = 0x18
 
     let secondsSince1970: Int64
 
-    /// - Returns: nil unless it is a day that exists, in one of the two forms.
+    /// - Returns: nil unless the text is an existing date and time in the form that belongs to the tag.
     init?(tag: UInt8, _ text: some BidirectionalCollection<UInt8>) {
         guard text.last == UInt8(ascii: "Z") else { return nil }
         var numbers: [Int] = []
@@ -18,7 +18,7 @@ struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
         for index in stride(from: 0, to: digits.count, by: 2) { numbers.append(digits[index] * 10 + digits[index + 1]) }
         let year: Int
         switch (tag, numbers.count) {
-        // RFC 5280 section 4.1.2.5.1: 50 to 99 are of the 20th century.
+        // RFC 5280 section 4.1.2.5.1: 50 to 99 mean 1950 to 1999.
         case (Self.utcTimeTag, 6): year = (numbers[0] >= 50 ? 1900 : 2000) + numbers[0]
         case (Self.generalizedTimeTag, 7):
             year = numbers[0] * 100 + numbers[1]
@@ -47,7 +47,8 @@ struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March so that a leap day is last.
+    /// The number of days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day
+    /// is the last day of a year.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1

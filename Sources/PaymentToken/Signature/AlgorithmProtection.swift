@@ -1,9 +1,9 @@
-/// The CMSAlgorithmProtection attribute, RFC 6211: the two algorithms once more, under the signature.
+/// The value of the CMSAlgorithmProtection attribute (RFC 6211), which repeats the signer's algorithms as signed data.
 struct AlgorithmProtection {
     let digest: [UInt8]
     let signature: [UInt8]
 
-    /// Reads `SEQUENCE { digestAlgorithm, [1] signatureAlgorithm }`, DER, outer header included.
+    /// - Parameter der: `SEQUENCE { digestAlgorithm, [1] signatureAlgorithm }` in DER with its outer header.
     init?(_ der: [UInt8]) {
         var reader = DERReader(der)
         guard var fields = reader.enter(0x30), reader.isAtEnd, var digest = fields.enter(0x30),

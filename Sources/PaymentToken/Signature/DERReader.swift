@@ -1,6 +1,6 @@
-/// Walks over elements of DER with definite, shortest lengths and one-byte tags; nothing else is read.
+/// Reads elements with one-byte tags and definite lengths in their shortest form, up to 65,535 bytes.
 ///
-/// Every step returns nil at the first byte that is not as expected, and reads nothing outside its bounds.
+/// A failed read does not move the position and never accesses bytes outside the bounds.
 struct DERReader {
     private let bytes: [UInt8]
     private(set) var position: Int
@@ -16,7 +16,9 @@ struct DERReader {
 
     var isAtEnd: Bool { position == end }
 
-    /// Steps over exactly these bytes.
+    /// Reads exactly these bytes.
+    ///
+    /// - Returns: false if the next bytes are different.
     mutating func literal(_ expected: [UInt8]) -> Bool {
         guard end - position >= expected.count else { return false }
         for offset in expected.indices where bytes[position + offset] != expected[offset] { return false }
@@ -24,9 +26,9 @@ struct DERReader {
         return true
     }
 
-    /// Steps over an element of that tag.
+    /// Reads an element with this tag.
     ///
-    /// - Returns: where its content lies.
+    /// - Returns: the position of its contents; nil if the next element has another tag.
     mutating func contents(_ tag: UInt8) -> Range<Int>? {
         guard end - position >= 2, bytes[position] == tag else { return nil }
         var start = position + 2
@@ -50,18 +52,18 @@ struct DERReader {
         return start..<position
     }
 
-    /// Steps over an element of that tag.
+    /// Reads an element with this tag.
     ///
-    /// - Returns: where it lies, header included.
+    /// - Returns: its position, header included; nil if the next element has another tag.
     mutating func element(_ tag: UInt8) -> Range<Int>? {
         let start = position
         guard contents(tag) != nil else { return nil }
         return start..<position
     }
 
-    /// Steps over an element of that tag.
+    /// Reads an element with this tag.
     ///
-    /// - Returns: a reader of its content.
+    /// - Returns: a reader of its contents; nil if the next element has another tag.
     mutating func enter(_ tag: UInt8) -> DERReader? {
         contents(tag).map { DERReader(bytes, $0) }
     }

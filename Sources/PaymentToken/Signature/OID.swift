@@ -1,4 +1,4 @@
-/// The object identifiers that matter here, as the bytes that DER puts into an OBJECT IDENTIFIER.
+/// Object identifiers, as the contents octets of their DER encoding.
 enum OID {
     /// 1.2.840.113549.1.7.1
     static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
@@ -20,12 +20,12 @@ enum OID {
     static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
     /// 1.2.840.113549.1.1.11
     static let sha256WithRSA: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B]
-    /// 1.2.840.113635.100.6.29: Apple's mark on certificates that sign payment tokens.
+    /// 1.2.840.113635.100.6.29: Apple's marker extension of certificates that sign payment tokens.
     static let tokenSigningLeaf: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x1D]
-    /// 1.2.840.113635.100.6.2.14: Apple's mark on Application Integration CA - G3 and its successors.
+    /// 1.2.840.113635.100.6.2.14: Apple's marker extension of Application Integration CA - G3 and its successors.
     static let applicationIntegrationCA: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x02, 0x0E]
 
-    /// Dotted numbers, X.690 section 8.19.
+    /// Returns the object identifier as dotted numbers (X.690 section 8.19).
     static func dotted(_ bytes: some Collection<UInt8>) -> String {
         var numbers: [UInt64] = []
         var number: UInt64 = 0

@@ -1,50 +1,40 @@
 public import FoundationEssentials
 package import Vocabulary
 
-/// Which of Apple's two worlds tokens are taken from.
-public enum TokenEnvironment: String, Sendable, CaseIterable {
-    /// Real cards: tokens of Apple's sandbox are refused.
-    case production
-    /// Test cards: tokens of Apple's sandbox are accepted.
-    case sandbox
-
-    /// OIDs and chain do not tell a token of Apple's sandbox from a real one; the signing certificate's name does.
-    init(ofSigner commonNames: [String]) {
-        self = commonNames.contains { $0.uppercased().hasSuffix("_UC4-SANDBOX") } ? .sandbox : .production
-    }
-}
-
-/// Verifies that Apple made a payment token, and made it just now. Needs no key and decrypts nothing.
+/// Verifies that Apple signed a payment token, and that it did so recently. Needs no key and decrypts nothing.
 ///
-/// Safe to share between threads and meant to be: it remembers chains that held.
+/// Use one verifier for all threads: it caches certificate chains.
 ///
 /// Source: Apple, "Payment token format reference", "Verify the signature".
 public struct SignatureVerifier: Sendable {
-    /// How far signing time and time of receipt may be apart, on either side: five minutes, as in Apple's reference.
+    /// The largest permitted difference between the signing time and the time of receipt, in either direction: five
+    /// minutes, as in Apple's reference.
     public static let timeWindow = Duration.seconds(300)
-    /// How many chains are remembered; Apple uses a handful of signing certificates at a time.
-    package static let rememberedChains = 64
+    /// The number of chains in the cache. Apple uses a few signing certificates at a time.
+    package static let chainCacheCapacity = 64
 
     private let environment: TokenEnvironment
-    private let examination: SignatureExamination
+    private let fullCheck: FullSignatureCheck
 
+    /// Creates a verifier.
+    ///
     /// - Parameters:
-    ///   - environment: which signing certificates to accept.
-    ///   - trustRoots: where chains may end; Apple's own root unless said otherwise. None of a token's own certificates
-    ///     is ever one.
+    ///   - environment: the environment whose tokens are accepted.
+    ///   - trustRoots: the root certificates in which chains may end. A root certificate inside a token is never
+    ///     trusted.
     public init(environment: TokenEnvironment, trustRoots: [TrustRoot] = [.appleRootCAG3]) {
-        self.init(environment: environment, trustRoots: trustRoots, rememberedChains: Self.rememberedChains)
+        self.init(environment: environment, trustRoots: trustRoots, chainCacheCapacity: Self.chainCacheCapacity)
     }
 
-    package init(environment: TokenEnvironment, trustRoots: [TrustRoot], rememberedChains: Int) {
+    package init(environment: TokenEnvironment, trustRoots: [TrustRoot], chainCacheCapacity: Int) {
         self.environment = environment
-        examination = SignatureExamination(
-            judge: ChainVerifier(
+        fullCheck = FullSignatureCheck(
+            chainVerifier: ChainVerifier(
                 roots: trustRoots.compactMap { X509Certificate(derRepresentation: $0.derRepresentation) }),
-            memory: ChainMemory(capacity: rememberedChains))
+            cache: ChainCache(capacity: chainCacheCapacity))
     }
 
-    /// As above, in the words of a daemon's settings.
+    /// Creates a verifier for the environment in the daemon's settings.
     package init(environment: Environment, trustRoots: [TrustRoot] = [.appleRootCAG3]) {
         switch environment {
         case .production: self.init(environment: TokenEnvironment.production, trustRoots: trustRoots)
@@ -52,63 +42,72 @@ public struct SignatureVerifier: Sendable {
         }
     }
 
-    /// Makes every check that can be made.
+    /// Verifies the signature of a token. Never throws: every check has its own result.
     ///
-    /// - Parameter receivedAt: when the token came in, by the receiver's clock. Certificates are judged at the signing
-    ///   time, so that an old token's signature can be verified after its certificates ended.
+    /// The certificate chain must be valid at the signing time, not now, so that the signature of an old token can be
+    /// verified after its certificates have expired.
+    ///
+    /// - Parameter receivedAt: the time at which the token was received.
     public func verify(_ token: ApplePayToken, receivedAt: Date) -> TokenVerification {
         verify(token, receivedAt: Timestamp(receivedAt))
     }
 
-    /// As above.
+    /// Verifies the signature of a token with the cached chain if possible, else in full.
     package func verify(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification {
-        verifyByMemory(token, receivedAt: receivedAt) ?? verifyByLibCrypto(token, receivedAt: receivedAt)
+        verifyWithCachedChain(token, receivedAt: receivedAt) ?? verifyInFull(token, receivedAt: receivedAt)
     }
 
-    /// The short way alone: nil for a signer not met before, for another shape, and for whatever is not right.
-    package func verifyByMemory(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification? {
-        var list = Checklist()
-        let short = RememberedSignature(memory: examination.memory)
-        guard let facts = short.examine(token, &list) else { return nil }
-        return conclude(facts, receivedAt, list)
+    /// Makes the fast check only.
+    ///
+    /// - Returns: nil if the chain is not in the cache, the signature does not have Apple's layout, or a check fails.
+    package func verifyWithCachedChain(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification? {
+        var builder = VerificationBuilder()
+        let check = CachedChainCheck(cache: fullCheck.cache)
+        guard let signer = check.run(token, &builder) else { return nil }
+        return complete(builder, signer, receivedAt)
     }
 
-    /// The long way alone.
-    package func verifyByLibCrypto(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification {
-        var list = Checklist()
-        guard let facts = examination.examine(token, &list) else { return list.verification() }
-        return conclude(facts, receivedAt, list)
+    /// Makes the full check only.
+    package func verifyInFull(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification {
+        var builder = VerificationBuilder()
+        guard let signer = fullCheck.run(token, &builder) else { return builder.verification() }
+        return complete(builder, signer, receivedAt)
     }
 
-    private func conclude(_ facts: SignedFacts, _ receivedAt: Timestamp, _ list: Checklist) -> TokenVerification {
-        var list = list
-        checkEnvironment(facts, &list)
-        checkTime(facts, receivedAt, &list)
-        return list.verification()
+    /// Adds the checks of environment and signing time.
+    private func complete(
+        _ builder: VerificationBuilder, _ signer: SignerDetails, _ receivedAt: Timestamp
+    ) -> TokenVerification {
+        var builder = builder
+        checkEnvironment(signer, &builder)
+        checkTime(signer, receivedAt, &builder)
+        return builder.verification()
     }
 
-    private func checkEnvironment(_ facts: SignedFacts, _ list: inout Checklist) {
-        let isOfSandbox = TokenEnvironment(ofSigner: facts.leafCommonNames) == .sandbox
-        if isOfSandbox && environment == .production {
-            list.fail(
-                .environment, "found a signing certificate of Apple's sandbox, expected one for real payments")
+    private func checkEnvironment(_ signer: SignerDetails, _ builder: inout VerificationBuilder) {
+        let found = TokenEnvironment(signerCommonNames: signer.commonNames)
+        if found == .sandbox && environment == .production {
+            builder.fail(
+                .environment, .environment,
+                "found a signing certificate of the sandbox environment, expected the production environment")
         } else {
-            list.pass(
+            builder.pass(
                 .environment,
-                "signing certificate \(isOfSandbox ? "of Apple's sandbox" : "not of Apple's sandbox"), "
-                    + "accepted in the \(environment.rawValue) environment")
+                "a signing certificate of the \(found.rawValue) environment is accepted in the "
+                    + "\(environment.rawValue) environment")
         }
     }
 
-    private func checkTime(_ facts: SignedFacts, _ receivedAt: Timestamp, _ list: inout Checklist) {
-        let signedAt = facts.signingTime.timestamp
+    private func checkTime(_ signer: SignerDetails, _ receivedAt: Timestamp, _ builder: inout VerificationBuilder) {
+        let signedAt = signer.signingTime.timestamp
         let earliest = receivedAt.adding(.zero - Self.timeWindow)
         let latest = receivedAt.adding(Self.timeWindow)
-        let isNear = earliest <= signedAt && signedAt <= latest
-        list.record(
-            .signingTime, passed: isNear,
-            isNear
-                ? "signed at \(signedAt), received at \(receivedAt)"
-                : "found a signing time of \(signedAt), expected one from \(earliest) to \(latest)")
+        if earliest <= signedAt && signedAt <= latest {
+            builder.pass(.signingTime, "signed at \(signedAt), received at \(receivedAt)")
+        } else {
+            builder.fail(
+                .signingTime, .outsideTimeWindow,
+                "found the signing time \(signedAt), expected one from \(earliest) to \(latest)")
+        }
     }
 }

@@ -1,67 +1,75 @@
 public import FoundationEssentials
 
-/// What the checks of a token's signature found: one entry for each, in a fixed order, none left out.
+/// The results of all checks of a token's signature, in a fixed order.
 public struct TokenVerification: Sendable, Hashable {
-    /// The checks, in the order in which they are made.
+    /// The names of the checks, in the order in which they are made.
     public enum CheckName: String, Sendable, CaseIterable {
-        /// One CMS message of the form Apple sends: detached, one signer, SHA-256, the signed attributes it must have.
+        /// The signature is one CMS message in the form that Apple sends: detached, one signer, SHA-256, and all required
+        /// signed attributes.
         case structure
-        /// The digest that was signed is the digest of this token's content.
+        /// The signed digest is the digest of this token's content.
         case messageDigest
-        /// The signing certificate's key made the signature over the signed attributes.
+        /// The key of the signing certificate made the signature over the signed attributes.
         case signature
-        /// The signing certificate and its issuer carry Apple's marker extensions.
+        /// The signing certificate and the intermediate have Apple's marker extensions.
         case markers
-        /// Signing certificate, intermediate and a trusted root form a chain that was valid at the signing time.
+        /// The signing certificate, the intermediate and a trusted root form a chain that is valid at the signing time.
         case certificateChain
-        /// The signing certificate belongs to the environment that is served.
+        /// The signing certificate belongs to an accepted environment.
         case environment
-        /// The signing time is near the time of receipt.
+        /// The signing time is at most five minutes before or after the time of receipt.
         case signingTime
     }
 
-    /// How a check ended.
+    /// The outcome of a check.
     public enum Outcome: String, Sendable, CaseIterable {
-        /// It holds.
+        /// The check passed.
         case passed
-        /// It does not hold: the token is refused.
+        /// The check failed: the token is not verified.
         case failed
-        /// An earlier check left nothing to judge: the token is refused.
+        /// The check was not made because an earlier check failed: the token is not verified.
         case notChecked
     }
 
-    /// One check and what it found.
+    /// The result of one check.
     public struct Check: Sendable, Hashable {
-        /// Which check.
+        /// The name of the check.
         public let name: CheckName
-        /// How it ended.
+        /// The outcome of the check.
         public let outcome: Outcome
-        /// What was found, and where it failed also what was expected. Lower case, no full stop, nothing secret.
+        /// The values found and, if the check failed, those expected: lower case, no full stop, no secrets.
         public let finding: String
+        /// The reason of the failure; nil unless the check failed.
+        package let failureReason: FailureReason?
+
+        static func notChecked(_ name: CheckName) -> Check {
+            Check(
+                name: name, outcome: .notChecked, finding: "not checked, because an earlier check failed",
+                failureReason: nil)
+        }
     }
 
-    /// Every check, in the order of ``CheckName``.
+    /// The results of all checks, in the order of ``CheckName``.
     public let checks: [Check]
-    /// When the token says it was signed; nil where that could not be read. Trust it only if ``isVerified``.
+    /// The signing time that the signature states; nil if it cannot be read. Trust it only if ``isVerified`` is true.
     public let signingTime: Date?
 
     /// Whether every check passed.
     public var isVerified: Bool { checks.allSatisfy { $0.outcome == .passed } }
 
-    /// The checks that did not pass.
+    /// The checks that failed or were not made.
     public var refusals: [Check] { checks.filter { $0.outcome != .passed } }
 
-    /// One check's entry.
+    /// The result of the check with this name.
     public subscript(_ name: CheckName) -> Check {
-        checks.first { $0.name == name } ?? Check(name: name, outcome: .notChecked, finding: Self.nothingToJudge)
+        checks.first { $0.name == name } ?? .notChecked(name)
     }
 
-    /// - Throws: ``PaymentTokenError`` with code `verificationFailed` and the first check that failed, unless every
-    ///   check passed.
+    /// Throws an error unless every check passed.
+    ///
+    /// - Throws: ``PaymentTokenError`` with code `verificationFailed`; its detail describes the first check that failed.
     public func requireVerified() throws(PaymentTokenError) {
-        guard let refusal = checks.first(where: { $0.outcome == .failed }) ?? refusals.first else { return }
-        throw PaymentTokenError(.verificationFailed, "\(refusal.name.rawValue): \(refusal.finding)")
+        guard let check = checks.first(where: { $0.outcome == .failed }) ?? refusals.first else { return }
+        throw PaymentTokenError(.verificationFailed, "\(check.name.rawValue): \(check.finding)")
     }
-
-    static let nothingToJudge = "not judged, because an earlier check failed"
 }

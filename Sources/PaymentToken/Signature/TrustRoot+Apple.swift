@@ -1,13 +1,13 @@
 import Vocabulary
 
 extension TrustRoot {
-    /// Apple Root CA - G3, to 2039-04-30: where every payment token's signature chains to.
+    /// Apple Root CA - G3, the root of every payment token's certificate chain. Valid until 2039-04-30.
     ///
-    /// SHA-256 63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179; the same certificate as
+    /// SHA-256 63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179. The same certificate as
     /// `etc/trust/AppleRootCA-G3.pem`, taken from the Debian package `testssl.sh`.
     public static let appleRootCAG3: TrustRoot = {
         guard let der = Base64.decode(appleRootCAG3Base64), let root = try? TrustRoot(derRepresentation: der) else {
-            preconditionFailure("the text below is that certificate: a test compares its fingerprint")
+            preconditionFailure("the constant below is a valid certificate: a test compares its fingerprint")
         }
         return root
     }()

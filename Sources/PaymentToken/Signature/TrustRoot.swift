@@ -2,29 +2,32 @@ import Crypto
 import FoundationEssentials
 import Vocabulary
 
-/// A self-signed certificate that token signatures may chain to.
+/// A root certificate in which the certificate chains of token signatures may end.
 public struct TrustRoot: Sendable, Hashable {
-    /// DER.
+    /// The certificate in DER.
     public let derRepresentation: [UInt8]
 
-    /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` unless this is exactly one certificate of a
-    ///   self-signed authority.
+    /// Creates a trust root from a certificate in DER.
+    ///
+    /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` unless the bytes are exactly one certificate of a
+    ///   certificate authority whose subject and issuer are equal.
     public init(derRepresentation: some Collection<UInt8>) throws(PaymentTokenError) {
         let bytes = Array(derRepresentation)
         guard let certificate = X509Certificate(derRepresentation: bytes) else {
-            throw PaymentTokenError(.invalidTrustRoot, "found \(bytes.count) bytes that are not one DER certificate")
+            throw PaymentTokenError(.invalidTrustRoot, "the \(bytes.count) bytes are not exactly one DER certificate")
         }
-        guard certificate.isSelfIssued, certificate.isAuthority else {
+        guard certificate.isSelfIssued, certificate.isCertificateAuthority else {
             let name = certificate.subjectCommonNames.first ?? "without a common name"
             throw PaymentTokenError(
-                .invalidTrustRoot, "found the certificate '\(name)', expected one of a self-signed authority")
+                .invalidTrustRoot, "found the certificate '\(name)', expected a self-signed certificate authority")
         }
         self.derRepresentation = bytes
     }
 
-    /// Reads every `CERTIFICATE` block of a PEM text, RFC 7468; text around the blocks is skipped.
+    /// Returns the certificates of all `CERTIFICATE` blocks in a PEM text (RFC 7468). Text around the blocks is ignored.
     ///
-    /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` unless there is at least one and each is a root.
+    /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` if there is no block, or if a block is not a root
+    ///   certificate.
     public static func reading(pem: String) throws(PaymentTokenError) -> [TrustRoot] {
         var roots: [TrustRoot] = []
         var block: String?
@@ -33,7 +36,7 @@ public struct TrustRoot: Sendable, Hashable {
             case "-----BEGIN CERTIFICATE-----": block = ""
             case "-----END CERTIFICATE-----":
                 guard let text = block, let der = Base64.decode(text) else {
-                    throw PaymentTokenError(.invalidTrustRoot, "found a PEM block that is not Base64")
+                    throw PaymentTokenError(.invalidTrustRoot, "a 'BEGIN CERTIFICATE' block is not Base64")
                 }
                 roots.append(try TrustRoot(derRepresentation: der))
                 block = nil
@@ -47,6 +50,6 @@ public struct TrustRoot: Sendable, Hashable {
         return roots
     }
 
-    /// SHA-256 of the DER, 64 lower-case hexadecimal digits.
+    /// The SHA-256 hash of the DER encoding: 64 lower-case hexadecimal digits.
     public var sha256Fingerprint: String { Hex.encode(SHA256.hash(data: derRepresentation)) }
 }

@@ -1,65 +1,72 @@
 import SwiftASN1
 import X509
 
-/// Where a hierarchy is kept: for each part `NAME.pem`, its certificate, and `NAME.key.pem`, its private key (mode 0600;
-/// PKCS#8 for EC, PKCS#1 for RSA).
+/// A directory that contains a CA hierarchy. Each member has two files: `NAME.pem`, its certificate, and `NAME.key.pem`,
+/// its private key (mode 0600; PKCS#8 for EC, PKCS#1 for RSA).
 ///
-/// `root.pem` is written last: where it stands, everything else does.
+/// `root.pem` is written last, so its presence means that the hierarchy is complete.
 package struct AuthorityDirectory: Sendable {
     private let path: String
 
     package init(_ path: String) { self.path = path }
 
-    /// Keeps a new hierarchy; the directory is made where it is missing.
+    /// Stores a new hierarchy. Creates the directory if it does not exist.
     ///
-    /// - Throws: ``SandboxFault``, with every file untouched, where there is a hierarchy already or a part of one.
+    /// - Throws: ``SandboxError`` if the directory contains a hierarchy or a part of one. No file is changed then.
     package func store(_ authority: SandboxAuthority) throws {
-        try refuseExisting()
-        try Files.makeDirectory(path)
-        for part in SandboxAuthority.Part.allCases {
-            let member = authority[part]
-            let key = try member.privateKey.serializeAsPEM().pemString + "\n"
-            try Files.create(Array(key.utf8), at: keyPath(part), mode: 0o600)
-            try Files.create(Array(member.pem.utf8), at: certificatePath(part), mode: 0o644)
+        try requireEmpty()
+        try Files.createDirectory(path)
+        for member in SandboxAuthority.Member.allCases {
+            let certifiedKey = authority[member]
+            let key = try certifiedKey.privateKey.serializeAsPEM().pemString + "\n"
+            try Files.create(Array(key.utf8), at: keyPath(member), mode: 0o600)
+            try Files.create(Array(certifiedKey.pem.utf8), at: certificatePath(member), mode: 0o644)
         }
     }
 
-    /// - Throws: ``SandboxFault`` naming what is missing or does not fit.
+    /// Loads the hierarchy.
+    ///
+    /// - Throws: ``SandboxError`` if a file is missing or not valid, or if a private key does not belong to its
+    ///   certificate.
     package func load() throws -> SandboxAuthority {
         guard Files.exists(certificatePath(.root)) else {
-            throw SandboxFault("found no root.pem in '\(path)', expected a hierarchy: run init there first")
+            throw SandboxError(
+                "'\(path)' contains no root.pem: run 'applepay-sandbox init' with this directory first")
         }
-        return try SandboxAuthority { part in
-            let certificate = try read(certificatePath(part), "a certificate") { try Certificate(pemEncoded: $0) }
-            let key = try read(keyPath(part), "a private key") { try Certificate.PrivateKey(pemEncoded: $0) }
+        return try SandboxAuthority { member in
+            let certificate = try read(certificatePath(member), "a certificate") { try Certificate(pemEncoded: $0) }
+            let key = try read(keyPath(member), "a private key") { try Certificate.PrivateKey(pemEncoded: $0) }
             return try CertifiedKey(certificate: certificate, privateKey: key)
         }
     }
 
-    /// Refuses before keys are made, so that a second `init` answers at once.
-    package func refuseExisting() throws(SandboxFault) {
+    /// Checks that the directory contains no hierarchy and no part of one. Call this before keys are generated, which is
+    /// slow.
+    ///
+    /// - Throws: ``SandboxError`` if it does.
+    package func requireEmpty() throws(SandboxError) {
         if Files.exists(certificatePath(.root)) {
-            throw SandboxFault(
-                "found a hierarchy in '\(path)' already and left it as it is, expected a directory without root.pem")
+            throw SandboxError(
+                "'\(path)' already contains a hierarchy (root.pem), which is not changed: choose another directory")
         }
-        let remains = SandboxAuthority.Part.allCases.flatMap { [certificatePath($0), keyPath($0)] }
+        let leftovers = SandboxAuthority.Member.allCases.flatMap { [certificatePath($0), keyPath($0)] }
             .filter(Files.exists)
-        guard remains.isEmpty else {
-            throw SandboxFault(
-                "found the remains of an interrupted init, expected none: remove \(remains.joined(separator: ", "))")
+        guard leftovers.isEmpty else {
+            throw SandboxError(
+                "'\(path)' contains files of an interrupted init: remove \(leftovers.joined(separator: ", "))")
         }
     }
 
-    private func certificatePath(_ part: SandboxAuthority.Part) -> String { "\(path)/\(part.rawValue).pem" }
+    private func certificatePath(_ member: SandboxAuthority.Member) -> String { "\(path)/\(member.rawValue).pem" }
 
-    private func keyPath(_ part: SandboxAuthority.Part) -> String { "\(path)/\(part.rawValue).key.pem" }
+    private func keyPath(_ member: SandboxAuthority.Member) -> String { "\(path)/\(member.rawValue).key.pem" }
 
     private func read<Value>(
         _ path: String, _ expected: String, parse: (String) throws -> Value
-    ) throws(SandboxFault) -> Value {
+    ) throws(SandboxError) -> Value {
         let text = String(decoding: try Files.read(path), as: UTF8.self)
         do {
             return try parse(text)
-        } catch { throw SandboxFault("found '\(path)' unreadable, expected \(expected) as init wrote it") }
+        } catch { throw SandboxError("'\(path)' is not \(expected) in PEM") }
     }
 }

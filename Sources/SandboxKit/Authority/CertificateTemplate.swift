@@ -3,18 +3,18 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// What a certificate of the sandbox says, but for the key it certifies and the key that signs it.
+/// The fields of a certificate, except the certified key and the issuer.
 ///
-/// Left out on purpose: authority information access and CRL distribution points. Behind the sandbox there is no such
-/// service, and a test certificate must never send anybody to Apple's.
+/// The certificates have no authority information access and no CRL distribution points: the sandbox has no such
+/// services, and a test certificate must not make clients contact Apple's.
 struct CertificateTemplate {
-    /// What the certificate may be used for.
+    /// The purpose of the certificate.
     enum Role {
         case authority(marker: ASN1ObjectIdentifier?)
         case tokenSigner
         case paymentProcessing(MerchantIdentifier)
         case identity(MerchantIdentifier)
-        /// A web server under these names and addresses.
+        /// A web server with these host names and IP addresses.
         case server([SandboxServerName])
     }
 
@@ -39,6 +39,7 @@ struct CertificateTemplate {
             notAfter: notBefore.adding(.seconds(years * 365 * 86_400)))
     }
 
+    /// Returns a certificate for a public key, signed by the issuer.
     func signed(
         publicKey: Certificate.PublicKey, issuer: DistinguishedName, issuerKey: Certificate.PrivateKey,
         algorithm: Certificate.SignatureAlgorithm
@@ -51,7 +52,7 @@ struct CertificateTemplate {
             extensions: extensions(publicKey: publicKey, issuerKey: issuerKey.publicKey), issuerPrivateKey: issuerKey)
     }
 
-    /// In the order in which Apple's certificates carry them.
+    /// The extensions, in the order of Apple's certificates.
     private func extensions(
         publicKey: Certificate.PublicKey, issuerKey: Certificate.PublicKey
     ) throws -> Certificate.Extensions {
@@ -72,7 +73,7 @@ struct CertificateTemplate {
         if case .identity = role { try list.append(.init(ExtendedKeyUsage([.clientAuth]), critical: false)) }
         try list.append(.init(SubjectKeyIdentifier(hash: publicKey), critical: false))
         try list.append(.init(keyUsage, critical: true))
-        for mark in try marks { try list.append(mark) }
+        for `extension` in try appleExtensions { try list.append(`extension`) }
         return list
     }
 
@@ -88,7 +89,7 @@ struct CertificateTemplate {
         }
     }
 
-    private var marks: [Certificate.Extension] {
+    private var appleExtensions: [Certificate.Extension] {
         get throws {
             switch role {
             case .authority(let marker): marker.map { [AppleExtension.marker($0)] } ?? []
@@ -104,15 +105,16 @@ struct CertificateTemplate {
         }
     }
 
-    /// Eight bytes, as Apple's; positive and without a leading zero byte, so that they are already DER.
+    /// Returns a random serial number of eight bytes, the length that Apple uses. The first bits are 01, so the number is
+    /// positive and has no leading zero byte.
     private static func randomSerialNumber() -> Certificate.SerialNumber {
         Certificate.SerialNumber(UInt64.random(in: 1 << 62..<1 << 63))
     }
 }
 
 extension Timestamp {
-    /// The second this moment lies in. swift-certificates rounds to the nearest one, and a certificate that begins now
-    /// would every other time not be valid yet.
+    /// The time rounded down to whole seconds. swift-certificates rounds to the nearest second, which would make half of
+    /// the certificates that begin now not yet valid.
     fileprivate var wholeSecond: Date {
         Date(timeIntervalSince1970: (Double(millisecondsSince1970) / 1000).rounded(.down))
     }

@@ -2,35 +2,35 @@ import CryptoExtras
 import SwiftASN1
 import X509
 
-/// A certificate of the sandbox's own hierarchy together with its private key.
+/// A certificate of the sandbox's hierarchy with its private key.
 struct CertifiedKey: Sendable {
     let certificate: Certificate
     let privateKey: Certificate.PrivateKey
 
-    /// - Throws: ``SandboxFault`` unless the two belong together.
-    init(certificate: Certificate, privateKey: Certificate.PrivateKey) throws(SandboxFault) {
+    /// - Throws: ``SandboxError`` unless the private key belongs to the certificate.
+    init(certificate: Certificate, privateKey: Certificate.PrivateKey) throws(SandboxError) {
         guard certificate.publicKey == privateKey.publicKey else {
-            throw SandboxFault("found a private key of another certificate, expected that of '\(certificate.subject)'")
+            throw SandboxError("the private key does not belong to the certificate '\(certificate.subject)'")
         }
         self.certificate = certificate
         self.privateKey = privateKey
     }
 
-    /// A root: signs itself.
+    /// Creates a self-signed root.
     init(selfSigned template: CertificateTemplate, key: Certificate.PrivateKey) throws {
         privateKey = key
         certificate = try template.signed(
             publicKey: key.publicKey, issuer: template.subject, issuerKey: key, algorithm: .ecdsaWithSHA384)
     }
 
-    /// Certifies a further key of the hierarchy.
+    /// Returns a new member of the hierarchy: a key with a certificate that this key signs.
     func certifying(_ template: CertificateTemplate, key: Certificate.PrivateKey) throws -> CertifiedKey {
         try CertifiedKey(certificate: certify(template, publicKey: key.publicKey), privateKey: key)
     }
 
-    /// Signs a certificate for somebody else's public key.
+    /// Returns a certificate for a public key, signed by this key.
     ///
-    /// Apple's P-384 root signs its intermediates with SHA-256 and only itself with SHA-384; so do we.
+    /// Like Apple's P-384 root, the root signs its intermediates with SHA-256, and only its own certificate with SHA-384.
     func certify(_ template: CertificateTemplate, publicKey: Certificate.PublicKey) throws -> Certificate {
         let isRSA = _RSA.Signing.PublicKey(certificate.publicKey) != nil
         return try template.signed(
@@ -38,6 +38,6 @@ struct CertifiedKey: Sendable {
             algorithm: isRSA ? .sha256WithRSAEncryption : .ecdsaWithSHA256)
     }
 
-    /// The certificate alone.
+    /// The certificate in PEM.
     var pem: String { get throws { try certificate.serializeAsPEM().pemString + "\n" } }
 }

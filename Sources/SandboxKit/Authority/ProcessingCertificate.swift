@@ -4,8 +4,10 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// A payment processing certificate, read for what a token mint needs of it. Its issuer and dates are not judged:
-/// tests need tokens for expired certificates and for certificates of other authorities.
+/// A payment processing certificate to which tokens are encrypted.
+///
+/// The issuer and the validity period are not checked: tests need tokens for expired certificates and for certificates of
+/// other CAs.
 struct ProcessingCertificate {
     enum Key {
         case p256(P256.KeyAgreement.PublicKey)
@@ -17,13 +19,13 @@ struct ProcessingCertificate {
     private let certificate: Certificate
 
     /// - Parameter bytes: PEM or DER.
-    init(_ bytes: [UInt8]) throws(SandboxFault) {
+    init(_ bytes: [UInt8]) throws(SandboxError) {
         let expected = "one payment processing certificate, PEM or DER"
         let der = try EncodedFile.der(of: bytes, labels: ["CERTIFICATE"], expected: expected)
         guard let certificate = try? Certificate(derEncoded: der),
             let publicKeyInfo = try? TLV.der(certificate.publicKey)
-        else { throw SandboxFault("found DER that is no certificate, expected \(expected)") }
-        try Self.judgePurpose(of: certificate)
+        else { throw SandboxError("the DER is not a certificate, expected \(expected)") }
+        try Self.checkPurpose(of: certificate)
         key = try Self.key(of: certificate.publicKey, publicKeyInfo)
         publicKeyHash = PublicKeyHash(of: publicKeyInfo)
         self.certificate = certificate
@@ -36,25 +38,28 @@ struct ProcessingCertificate {
         }
     }
 
-    /// From extension 1.2.840.113635.100.6.32. Asked for EC_v1 only: RSA_v1 does not depend on the merchant.
+    /// The merchant identifier hash in extension 1.2.840.113635.100.6.32. Only EC_v1 needs it.
     var merchantHash: MerchantIdentifierHash {
-        get throws(SandboxFault) { try AppleExtension.merchantHash(in: certificate) }
+        get throws(SandboxError) { try AppleExtension.merchantHash(in: certificate) }
     }
 
-    /// Judged by key usage and extended key usage: identity certificates carry the merchant's hash too.
-    private static func judgePurpose(of certificate: Certificate) throws(SandboxFault) {
+    /// Checks the key usage and the extended key usage. The merchant identifier hash is not enough, because merchant
+    /// identity certificates have it too.
+    private static func checkPurpose(of certificate: Certificate) throws(SandboxError) {
         guard let usage = try? certificate.extensions.keyUsage, usage.keyEncipherment else {
-            throw SandboxFault(
-                "found a certificate without key usage keyEncipherment, expected a processing certificate")
+            throw SandboxError(
+                "the key usage of the certificate does not include keyEncipherment, "
+                    + "expected a payment processing certificate")
         }
         guard certificate.extensions[oid: [2, 5, 29, 37]] == nil else {
-            throw SandboxFault("found a certificate with an extended key usage, expected a processing certificate")
+            throw SandboxError(
+                "the certificate has an extended key usage, expected a payment processing certificate")
         }
     }
 
     private static func key(
         of publicKey: Certificate.PublicKey, _ publicKeyInfo: [UInt8]
-    ) throws(SandboxFault) -> Key {
+    ) throws(SandboxError) -> Key {
         if let signing = P256.Signing.PublicKey(publicKey),
             let agreement = try? P256.KeyAgreement.PublicKey(x963Representation: signing.x963Representation)
         {
@@ -65,6 +70,6 @@ struct ProcessingCertificate {
         {
             return .rsa(encryption)
         }
-        throw SandboxFault("found a certificate for \(publicKey), expected EC(P-256) or RSA(2048)")
+        throw SandboxError("the certificate is for the key \(publicKey), expected EC(P-256) or RSA(2048)")
     }
 }

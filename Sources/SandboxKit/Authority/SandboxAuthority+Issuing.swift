@@ -1,26 +1,26 @@
 package import Vocabulary
 import X509
 
-/// The certificates portal: a CSR goes in, a signed certificate comes out.
+/// The role of Apple's developer portal, which issues certificates for CSRs.
 extension SandboxAuthority {
-    /// 760 days, as on every real certificate seen ("25 months" in Apple's words).
-    private static let certificateLife = Duration.seconds(760 * 86_400)
+    /// 760 days, the validity period of all known real certificates. Apple documents 25 months.
+    private static let validityPeriod = Duration.seconds(760 * 86_400)
 
-    /// Signs a merchant's CSR as Apple does: the names come from the account, not from the CSR.
+    /// Issues a certificate for a merchant's CSR. As at Apple, the subject comes from the account, not from the CSR.
     ///
     /// - Parameters:
-    ///   - csr: PKCS#10, PEM or DER.
-    ///   - notAfter: one second before 760 days after `notBefore`, unless given.
-    /// - Returns: the certificate's DER, what Apple's portal calls a `.cer` file.
-    /// - Throws: ``SandboxFault`` for a CSR that Apple's portal would refuse.
+    ///   - csr: a PKCS#10 CSR, PEM or DER.
+    ///   - notAfter: the end of the validity period; if nil, one second less than 760 days after `notBefore`.
+    /// - Returns: the certificate in DER, the content of the `.cer` file that Apple's portal offers.
+    /// - Throws: ``SandboxError`` for a CSR that Apple's portal would reject.
     package func issue(
         csr: [UInt8], merchant: MerchantIdentifier, purpose: KeyPurpose = .paymentProcessing, notBefore: Timestamp,
         notAfter: Timestamp? = nil
     ) throws -> [UInt8] {
         let request = try SigningRequest(csr, purpose: purpose)
-        let end = notAfter ?? notBefore.adding(Self.certificateLife - .seconds(1))
+        let end = notAfter ?? notBefore.adding(Self.validityPeriod - .seconds(1))
         guard notBefore < end else {
-            throw SandboxFault("found an end of validity at \(end), expected one after \(notBefore)")
+            throw SandboxError("found the end of validity \(end), expected a time after \(notBefore)")
         }
         let template = CertificateTemplate(
             subject: try SandboxName.merchant(merchant, purpose: purpose),

@@ -3,25 +3,26 @@ import SwiftASN1
 package import Vocabulary
 import X509
 
-/// Web servers for tests: the sandbox's gateway and merchants' sites.
+/// Certificates of web servers in tests: the sandbox's gateway and merchants' web sites.
 extension SandboxAuthority {
-    /// A certificate with its private key, both PEM.
+    /// The certificate and the private key of a server, both in PEM.
     package struct ServerCredentials: Sendable {
         package let certificate: String
-        /// PKCS#8.
+        /// The private key as PKCS#8.
         package let privateKey: String
     }
 
-    /// Makes a P-256 key and has the root certify it, so that a client which trusts `root.pem` needs nothing else.
+    /// Generates a P-256 key and issues a server certificate for it. The root signs the certificate, so that clients need
+    /// no intermediate.
     ///
-    /// - Parameter notAfter: 90 days after `notBefore`, unless given.
+    /// - Parameter notAfter: the end of the validity period; if nil, 90 days after `notBefore`.
     package func issueServerCredentials(
         names: [SandboxServerName], notBefore: Timestamp, notAfter: Timestamp? = nil
     ) throws -> ServerCredentials {
-        guard let first = names.first else { throw SandboxFault("found no name, expected at least one") }
+        guard let first = names.first else { throw SandboxError("no server name is given, expected at least one") }
         let end = notAfter ?? notBefore.adding(.seconds(90 * 86_400))
         guard notBefore < end else {
-            throw SandboxFault("found an end of validity at \(end), expected one after \(notBefore)")
+            throw SandboxError("found the end of validity \(end), expected a time after \(notBefore)")
         }
         let key = P256.Signing.PrivateKey()
         let template = CertificateTemplate(

@@ -3,7 +3,7 @@ import CryptoExtras
 package import Vocabulary
 import X509
 
-/// Apple's certificate authorities and its token signers, played by keys of our own.
+/// A CA hierarchy that stands in for Apple's certificate authorities and token signers.
 ///
 /// ```text
 /// root (P-384) ─┬─ token issuer (P-256, marker …100.6.2.14) ─┬─ EC token signer (marker …100.6.29)
@@ -12,14 +12,14 @@ import X509
 ///               └─ identity issuer (RSA-2048) ── merchant identity certificates
 /// ```
 ///
-/// The sandbox is a second, independent implementation of Apple's formats: it shares no code with the targets that
-/// verify and decrypt tokens, so that an error in one of the two shows as a disagreement instead of cancelling out.
+/// The sandbox is an independent implementation of Apple's formats. It shares no code with the modules that verify and
+/// decrypt tokens, so that a test detects a mistake in either of them.
 ///
-/// A value: made in memory by ``init(createdAt:)``, kept in files by ``AuthorityDirectory``.
+/// ``init(createdAt:)`` generates a hierarchy in memory, and ``AuthorityDirectory`` stores it in files.
 package struct SandboxAuthority: Sendable {
-    /// The members of the hierarchy, under the names their files bear; the root last, because its file is what says
-    /// that a hierarchy is complete.
-    enum Part: String, CaseIterable {
+    /// The members of the hierarchy, with the names of their files. The root is the last one, because its file shows that
+    /// the hierarchy is complete.
+    enum Member: String, CaseIterable {
         case tokenIssuer = "token-issuer"
         case processingIssuer = "processing-issuer"
         case identityIssuer = "identity-issuer"
@@ -30,10 +30,10 @@ package struct SandboxAuthority: Sendable {
 
     private let tokenIssuer, processingIssuer, identityIssuer, ecTokenSigner, rsaTokenSigner, root: CertifiedKey
 
-    /// Makes a new hierarchy.
+    /// Generates a new hierarchy.
     ///
-    /// Authorities began ten years before and leaves one year before, so that tokens and certificates with times in
-    /// the past chain too; their lengths of life are Apple's.
+    /// The validity periods have Apple's lengths. Those of CAs begin ten years before `now` and those of signers one year
+    /// before, so that certificates and tokens with times in the past are also valid.
     package init(createdAt now: Timestamp) throws {
         let decadeAgo = now.adding(.seconds(-3653 * 86_400))
         let yearAgo = now.adding(.seconds(-365 * 86_400))
@@ -51,7 +51,7 @@ package struct SandboxAuthority: Sendable {
         identityIssuer = try root.certifying(
             .authority("Sandbox Worldwide Developer Relations CA - RSA", marker: nil, from: decadeAgo, years: 15),
             key: .init(_RSA.Signing.PrivateKey(keySize: .bits2048)))
-        // As at Apple, the intermediate with an EC key certifies the signer with an RSA key too.
+        // As at Apple, the intermediate with an EC key also issues the certificate of the RSA token signer.
         ecTokenSigner = try tokenIssuer.certifying(
             .tokenSigner("ecc-smp-broker-sign_UC4-SANDBOX", from: yearAgo, years: 5),
             key: .init(P256.Signing.PrivateKey()))
@@ -60,18 +60,18 @@ package struct SandboxAuthority: Sendable {
             key: .init(_RSA.Signing.PrivateKey(keySize: .bits2048)))
     }
 
-    /// Puts a hierarchy together again from where its parts are kept.
-    init(parts: (Part) throws -> CertifiedKey) rethrows {
-        tokenIssuer = try parts(.tokenIssuer)
-        processingIssuer = try parts(.processingIssuer)
-        identityIssuer = try parts(.identityIssuer)
-        ecTokenSigner = try parts(.ecTokenSigner)
-        rsaTokenSigner = try parts(.rsaTokenSigner)
-        root = try parts(.root)
+    /// Creates a hierarchy from stored members.
+    init(members: (Member) throws -> CertifiedKey) rethrows {
+        tokenIssuer = try members(.tokenIssuer)
+        processingIssuer = try members(.processingIssuer)
+        identityIssuer = try members(.identityIssuer)
+        ecTokenSigner = try members(.ecTokenSigner)
+        rsaTokenSigner = try members(.rsaTokenSigner)
+        root = try members(.root)
     }
 
-    subscript(part: Part) -> CertifiedKey {
-        switch part {
+    subscript(member: Member) -> CertifiedKey {
+        switch member {
         case .tokenIssuer: tokenIssuer
         case .processingIssuer: processingIssuer
         case .identityIssuer: identityIssuer
@@ -82,17 +82,17 @@ package struct SandboxAuthority: Sendable {
     }
 }
 
-/// What a program under test is told to trust.
+/// The certificates that a program under test must trust.
 extension SandboxAuthority {
-    /// Stands where Apple Root CA - G3 stands. PEM.
+    /// The root certificate in PEM, which stands in for Apple Root CA - G3.
     package var rootCertificate: String { get throws { try root.pem } }
 
-    /// Issues payment processing certificates. PEM.
+    /// The issuer of payment processing certificates in PEM.
     package var processingIssuerCertificate: String { get throws { try processingIssuer.pem } }
 
-    /// Issues identity certificates. PEM.
+    /// The issuer of merchant identity certificates in PEM.
     package var identityIssuerCertificate: String { get throws { try identityIssuer.pem } }
 
-    /// Issues the certificates of the token signers; every token carries it. PEM.
+    /// The issuer of token signing certificates in PEM. Every token contains it.
     package var tokenIssuerCertificate: String { get throws { try tokenIssuer.pem } }
 }

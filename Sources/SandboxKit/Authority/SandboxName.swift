@@ -2,8 +2,9 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// The distinguished names of the sandbox, built as Apple builds its own: same attributes, same order, same string
-/// types; but each says that it is not Apple's.
+/// The distinguished names in the sandbox's certificates.
+///
+/// They have the same attributes, order and string types as Apple's, and their values say that they are not Apple's.
 enum SandboxName {
     static func authority(_ commonName: String) throws -> DistinguishedName {
         try name(commonName: commonName, unit: "Sandbox Certification Authority")
@@ -13,12 +14,13 @@ enum SandboxName {
         try name(commonName: commonName, unit: "iOS Systems")
     }
 
-    /// A web server is known by its alternative names; the common name is for people.
+    /// Returns the name of a web server. Clients use the subject alternative names; the common name is for people.
     static func server(_ name: SandboxServerName) throws -> DistinguishedName {
         try SandboxName.name(commonName: String(name.text.prefix(64)), unit: "Sandbox servers")
     }
 
-    /// The subject comes from the account at Apple, never from the CSR; here the account is made up.
+    /// Returns the subject of a merchant's certificate. At Apple it comes from the developer account; here the account is
+    /// fictitious.
     static func merchant(_ merchant: MerchantIdentifier, purpose: KeyPurpose) throws -> DistinguishedName {
         let title =
             switch purpose {

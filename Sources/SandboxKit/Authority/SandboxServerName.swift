@@ -2,13 +2,13 @@ import Glibc
 import SwiftASN1
 import X509
 
-/// What a web server is called in its certificate: a host name or an IP address.
+/// A host name or IP address in the certificate of a web server.
 package struct SandboxServerName: Hashable, Sendable {
     let text: String
-    /// 4 or 16, in network order; nil for a host name.
+    /// The 4 or 16 bytes of the IP address in network order; nil for a host name.
     private let address: [UInt8]?
 
-    /// - Returns: nil for a text that is neither.
+    /// - Returns: nil if the text is neither a host name nor an IP address.
     package init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()

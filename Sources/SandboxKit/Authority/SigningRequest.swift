@@ -4,40 +4,41 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// A CSR that Apple's portal would accept for the purpose: its signature holds and its key is of a permitted kind.
+/// A CSR that Apple's portal would accept: its signature is valid and its key type is permitted for the purpose.
 ///
-/// Subject and attributes are not read, because Apple ignores both: the issued subject comes from the account, and Apple
-/// signed CSRs with unusual attributes, and without the attributes field that PKCS#10 requires.
+/// The subject and the attributes are ignored, as Apple does: the subject of the certificate comes from the account, and
+/// Apple accepts CSRs with unusual attributes and without the attributes field that PKCS#10 requires.
 ///
 /// Source: Apple, TN3206 "Renewing Apple Pay certificates"; account help, "Create a certificate signing request".
 struct SigningRequest {
     let publicKey: Certificate.PublicKey
 
-    /// - Parameter bytes: PKCS#10, PEM or DER.
-    init(_ bytes: [UInt8], purpose: KeyPurpose) throws(SandboxFault) {
+    /// - Parameter bytes: a PKCS#10 CSR, PEM or DER.
+    /// - Throws: ``SandboxError`` for a CSR that Apple's portal would reject.
+    init(_ bytes: [UInt8], purpose: KeyPurpose) throws(SandboxError) {
         let expected = "one PKCS#10 certificate signing request, PEM or DER"
         let der = try EncodedFile.der(
             of: bytes, labels: ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"], expected: expected)
         guard let request = try? Parts(der) else {
-            throw SandboxFault("found DER that is no CSR, expected \(expected)")
+            throw SandboxError("the DER is not a CSR, expected \(expected)")
         }
         let key = try Key(request.publicKeyInfo)
-        guard Self.kinds(for: purpose).contains(key.kind) else {
-            let kinds = Self.kinds(for: purpose).map(\.rawValue).joined(separator: " or ")
-            throw SandboxFault("found a CSR for \(key.kind.rawValue), expected \(kinds) for a \(purpose) certificate")
+        guard Self.permittedKeyTypes(for: purpose).contains(key.type) else {
+            let types = Self.permittedKeyTypes(for: purpose).map(\.rawValue).joined(separator: " or ")
+            throw SandboxError("found a CSR for \(key.type.rawValue), expected \(types) for a \(purpose) certificate")
         }
-        guard request.algorithm == key.kind.signatureAlgorithm else {
-            throw SandboxFault(
-                "found a CSR signed with \(request.algorithm), expected \(key.kind.signatureAlgorithmName)")
+        guard request.algorithm == key.type.signatureAlgorithm else {
+            throw SandboxError(
+                "found a CSR signed with \(request.algorithm), expected \(key.type.signatureAlgorithmName)")
         }
         guard key.verifies(request.signature, of: request.info) else {
-            throw SandboxFault("found a CSR whose signature does not hold, expected one made with its own private key")
+            throw SandboxError("the signature of the CSR is not valid: sign the CSR with its own private key")
         }
-        publicKey = key.certified
+        publicKey = key.certificateKey
     }
 
-    /// Named as Apple's portal names them in its refusals.
-    private enum Kind: String {
+    /// The key types, with the names that Apple's portal uses in its error messages.
+    private enum KeyType: String {
         case p256 = "EC(P-256)"
         case rsa2048 = "RSA(2048)"
 
@@ -57,7 +58,7 @@ struct SigningRequest {
         }
     }
 
-    private static func kinds(for purpose: KeyPurpose) -> [Kind] {
+    private static func permittedKeyTypes(for purpose: KeyPurpose) -> [KeyType] {
         switch purpose {
         case .paymentProcessing: [.p256, .rsa2048]
         case .identity: [.rsa2048]
@@ -68,24 +69,24 @@ struct SigningRequest {
         case p256(P256.Signing.PublicKey)
         case rsa2048(_RSA.Signing.PublicKey)
 
-        init(_ info: [UInt8]) throws(SandboxFault) {
+        init(_ info: [UInt8]) throws(SandboxError) {
             if let key = try? P256.Signing.PublicKey(derRepresentation: info) {
                 self = .p256(key)
             } else if let key = try? _RSA.Signing.PublicKey(derRepresentation: info), key.keySizeInBits == 2048 {
                 self = .rsa2048(key)
             } else {
-                throw SandboxFault("found a CSR for a key of another kind, expected EC(P-256) or RSA(2048)")
+                throw SandboxError("the CSR is for a key of another type, expected EC(P-256) or RSA(2048)")
             }
         }
 
-        var kind: Kind {
+        var type: KeyType {
             switch self {
             case .p256: .p256
             case .rsa2048: .rsa2048
             }
         }
 
-        var certified: Certificate.PublicKey {
+        var certificateKey: Certificate.PublicKey {
             switch self {
             case .p256(let key): Certificate.PublicKey(key)
             case .rsa2048(let key): Certificate.PublicKey(key)
@@ -106,9 +107,9 @@ struct SigningRequest {
         }
     }
 
-    /// The parts of a CertificationRequest (RFC 2986) that matter, as they were sent.
+    /// The required fields of a CertificationRequest (RFC 2986), as sent.
     private struct Parts {
-        /// What the signature covers.
+        /// The CertificationRequestInfo, which the signature covers.
         let info: [UInt8]
         let publicKeyInfo: [UInt8]
         let algorithm: ASN1ObjectIdentifier
@@ -121,7 +122,7 @@ struct SigningRequest {
                     info: Array(info.encodedBytes), publicKeyInfo: try Self.publicKeyInfo(in: info),
                     algorithm: try DER.sequence(algorithm, identifier: .sequence) { nodes in
                         let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
-                        // The parameters.
+                        // Ignores the parameters.
                         _ = nodes.next()
                         return identifier
                     },
@@ -142,7 +143,7 @@ struct SigningRequest {
                 guard let subject = nodes.next(), subject.identifier == .sequence, let key = nodes.next() else {
                     throw Malformed()
                 }
-                // Attributes, if any.
+                // Ignores the attributes.
                 while nodes.next() != nil {}
                 return Array(key.encodedBytes)
             }

@@ -5,14 +5,17 @@ import Vocabulary
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Makes a hierarchy shaped like Apple's: root, intermediates, token signers.",
-        discussion: "Private keys are written with mode 0600. An existing hierarchy is left as it is, and refused.")
+        abstract: "Generate a CA hierarchy like Apple's: root, intermediates, token signers.",
+        discussion: """
+            Private keys are written with mode 0600. If the directory already contains a hierarchy, the command fails and \
+            changes nothing.
+            """)
 
     @OptionGroup var hierarchy: HierarchyOptions
 
     func run() throws {
-        try hierarchy.authorityDirectory.refuseExisting()
+        try hierarchy.authorityDirectory.requireEmpty()
         try hierarchy.authorityDirectory.store(SandboxAuthority(createdAt: .now))
-        print("made a sandbox hierarchy in '\(hierarchy.directory)'; its root is root.pem")
+        print("generated a CA hierarchy in '\(hierarchy.directory)'; clients must trust root.pem")
     }
 }

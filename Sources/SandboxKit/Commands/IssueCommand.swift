@@ -5,32 +5,35 @@ import Vocabulary
 struct IssueCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "issue",
-        abstract: "Signs a CSR as Apple's developer portal does, into a .cer file (DER).",
-        discussion:
-            "Keys: EC(P-256) or RSA(2048) for payment processing, RSA(2048) for identity. "
-            + "The CSR's signature must hold; its subject is not copied.")
+        abstract: "Issue a certificate for a CSR, as Apple's developer portal does.",
+        discussion: """
+            The key must be EC(P-256) or RSA(2048) for payment processing and RSA(2048) for identity. The signature of the \
+            CSR must be valid; its subject is ignored.
+
+            Example: applepay-sandbox issue --directory apple --csr key.csr --merchant merchant.com.example --out key.cer
+            """)
 
     @OptionGroup var hierarchy: HierarchyOptions
 
-    @Option(help: ArgumentHelp("The CSR, PEM or DER; - is standard input.", valueName: "file"))
+    @Option(help: ArgumentHelp("The CSR, PEM or DER; - for the standard input.", valueName: "file"))
     var csr: String
 
     @Option(help: ArgumentHelp("The merchant identifier.", valueName: "id"), transform: MerchantIdentifier.argument)
     var merchant: MerchantIdentifier
 
-    @Option(help: ArgumentHelp("Where the certificate goes, DER; - is standard output.", valueName: "file.cer"))
+    @Option(help: ArgumentHelp("The file for the certificate, DER; - for the standard output.", valueName: "file.cer"))
     var out: String
 
-    @Option(help: "What the key is certified for: paymentProcessing or identity.")
+    @Option(help: "The purpose of the certificate: paymentProcessing or identity.")
     var purpose = KeyPurpose.paymentProcessing
 
     @Option(
-        help: ArgumentHelp("Begin of validity, RFC 3339 (default: now).", valueName: "time"),
+        help: ArgumentHelp("The start of the validity period, RFC 3339 (default: now).", valueName: "time"),
         transform: Timestamp.argument)
     var notBefore: Timestamp?
 
     @Option(
-        help: ArgumentHelp("End of validity, RFC 3339 (default: 760 days later).", valueName: "time"),
+        help: ArgumentHelp("The end of the validity period, RFC 3339 (default: 760 days later).", valueName: "time"),
         transform: Timestamp.argument)
     var notAfter: Timestamp?
 

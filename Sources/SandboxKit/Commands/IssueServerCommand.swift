@@ -6,36 +6,37 @@ struct IssueServerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "issue-server",
         abstract:
-            "Makes a key and a certificate for a web server in a test: a merchant's site, or a gateway of your own.",
-        discussion: "The certificate is signed by the root: a client that trusts root.pem needs nothing else.")
+            "Generate a key and a certificate for a web server in a test, such as a merchant's web site.",
+        discussion: "The root signs the certificate, so clients need to trust only root.pem.")
 
     @OptionGroup var hierarchy: HierarchyOptions
 
     @Option(
         name: .customLong("name"),
-        help: ArgumentHelp("A host name or an IP address; may be repeated.", valueName: "host"))
+        help: ArgumentHelp("A host name or IP address for the certificate; may be repeated.", valueName: "host"))
     var names: [String]
 
-    @Option(help: ArgumentHelp("Where the certificate goes, PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the certificate, PEM.", valueName: "file"))
     var certificate: String
 
-    @Option(help: ArgumentHelp("Where the private key goes, PEM, mode 0600; it must not exist yet.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The file for the private key, PEM, mode 0600. It must not exist yet.", valueName: "file"))
     var privateKey: String
 
     @Option(
-        help: ArgumentHelp("Begin of validity, RFC 3339 (default: now).", valueName: "time"),
+        help: ArgumentHelp("The start of the validity period, RFC 3339 (default: now).", valueName: "time"),
         transform: Timestamp.argument)
     var notBefore: Timestamp?
 
     @Option(
-        help: ArgumentHelp("End of validity, RFC 3339 (default: 90 days later).", valueName: "time"),
+        help: ArgumentHelp("The end of the validity period, RFC 3339 (default: 90 days later).", valueName: "time"),
         transform: Timestamp.argument)
     var notAfter: Timestamp?
 
     func validate() throws {
-        guard !names.isEmpty else { throw ValidationError("found no --name, expected at least one") }
+        guard !names.isEmpty else { throw ValidationError("--name is missing, expected at least one") }
         for name in names where SandboxServerName(name) == nil {
-            throw ValidationError("found the name '\(name)', expected a host name or an address")
+            throw ValidationError("found the name '\(name)', expected a host name or an IP address")
         }
     }
 

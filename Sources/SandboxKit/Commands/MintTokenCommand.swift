@@ -5,93 +5,96 @@ import Vocabulary
 struct MintTokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mint-token",
-        abstract: "Makes payment tokens encrypted to a payment processing certificate and signed by the sandbox.",
-        discussion:
-            "EC_v1 for a key of EC(P-256), RSA_v1 for RSA(2048). The certificate's issuer and dates are not judged.")
+        abstract: "Mint payment tokens, encrypted to a payment processing certificate and signed by the sandbox.",
+        discussion: """
+            The version is EC_v1 for an EC(P-256) key and RSA_v1 for an RSA(2048) key. The issuer and the validity period \
+            of the certificate are not checked.
+            """)
 
     @OptionGroup var hierarchy: HierarchyOptions
 
-    @Option(help: ArgumentHelp("The certificate, PEM or DER; - is standard input.", valueName: "file"))
+    @Option(help: ArgumentHelp("The certificate, PEM or DER; - for the standard input.", valueName: "file"))
     var certificate: String
 
-    @Option(help: ArgumentHelp("The amount, in the currency's minor units.", valueName: "minor-units"))
+    @Option(help: ArgumentHelp("The amount in the currency's minor unit.", valueName: "minor-units"))
     var amount: UInt64 = 1000
 
-    @Option(help: ArgumentHelp("The currency, ISO 4217, three digits.", valueName: "numeric"))
+    @Option(help: ArgumentHelp("The numeric ISO 4217 code of the currency, three digits.", valueName: "numeric"))
     var currency = "840"
 
     @Option(
-        help: ArgumentHelp("What the merchant set as applicationData; the token carries its hash.", valueName: "text"))
+        help: ArgumentHelp(
+            "The applicationData of the payment request; the token contains its hash.", valueName: "text"))
     var applicationData: String?
 
-    @Option(help: ArgumentHelp("Where the token goes; - is standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the tokens; - for the standard output.", valueName: "file"))
     var out = "-"
 
     @Option(
-        help: ArgumentHelp("What the signature says about its time, RFC 3339 (default: now).", valueName: "time"),
+        help: ArgumentHelp("The signing time, RFC 3339 (default: now).", valueName: "time"),
         transform: Timestamp.argument)
     var signingTime: Timestamp?
 
-    @Option(help: "The kind of payment data: 3DSecure or EMV.")
-    var dataType = TokenOrder.DataType.threeDSecure
+    @Option(help: "The type of the payment data: 3DSecure or EMV.")
+    var dataType = TokenParameters.DataType.threeDSecure
 
-    @Flag(help: "EC_v1 only: tokens whose shared secret begins with a zero byte.")
+    @Flag(help: "Mint tokens whose shared secret begins with a zero byte. EC_v1 only.")
     var leadingZeroSecret = false
 
-    @Option(help: ArgumentHelp("How many tokens, one a line.", valueName: "n"))
+    @Option(help: ArgumentHelp("The number of tokens, one on each line, at most 100,000.", valueName: "n"))
     var count = 1
 
-    @Option(help: ArgumentHelp("Makes it a merchant token's: its merchantTokenIdentifier.", valueName: "text"))
+    @Option(help: ArgumentHelp("The merchantTokenIdentifier of a merchant token.", valueName: "text"))
     var merchantTokenIdentifier: String?
 
-    @Flag(help: "Adds merchantTokenMetadata: card art and the card in words, made up.")
+    @Flag(help: "Add merchantTokenMetadata with a fictitious card.")
     var merchantTokenMetadata = false
 
     @Option(
         help: ArgumentHelp(
-            "Adds another merchant's authentication response; may be repeated.", valueName: "id=minor-units"),
+            "Add an authentication response for another merchant; may be repeated.", valueName: "id=minor-units"),
         transform: Self.response)
-    var authenticationResponse: [TokenOrder.AuthenticationResponse] = []
+    var authenticationResponse: [TokenParameters.AuthenticationResponse] = []
 
-    /// What one call makes is held in memory.
-    private static let largestCount = 100_000
+    /// A limit, because all tokens of one call are kept in memory.
+    private static let maximumCount = 100_000
 
     func validate() throws {
-        guard (1...Self.largestCount).contains(count) else {
-            throw ValidationError("found the count \(count), expected 1 to \(Self.largestCount)")
+        guard (1...Self.maximumCount).contains(count) else {
+            throw ValidationError("found the count \(count), expected 1 to \(Self.maximumCount)")
         }
         do {
-            try order.validate()
+            try parameters.validate()
         } catch { throw ValidationError(error.description) }
     }
 
     func run() throws {
         let authority = try hierarchy.authorityDirectory.load()
-        let lines = try authority.mintTokens(count, order, certificate: Files.read(certificate))
+        let lines = try authority.mintTokens(count, parameters, certificate: Files.read(certificate))
         try Files.write(lines, to: out)
     }
 
-    private var order: TokenOrder {
-        var order = TokenOrder(signingTime: signingTime ?? .now)
-        order.amount = amount
-        order.currency = currency
-        order.applicationData = applicationData.map { Array($0.utf8) }
-        order.dataType = dataType
-        order.leadingZeroSecret = leadingZeroSecret
-        order.merchantTokenIdentifier = merchantTokenIdentifier
-        order.hasMerchantTokenMetadata = merchantTokenMetadata
-        order.authenticationResponses = authenticationResponse
-        return order
+    private var parameters: TokenParameters {
+        var parameters = TokenParameters(signingTime: signingTime ?? .now)
+        parameters.amount = amount
+        parameters.currency = currency
+        parameters.applicationData = applicationData.map { Array($0.utf8) }
+        parameters.dataType = dataType
+        parameters.leadingZeroSecret = leadingZeroSecret
+        parameters.merchantTokenIdentifier = merchantTokenIdentifier
+        parameters.hasMerchantTokenMetadata = merchantTokenMetadata
+        parameters.authenticationResponses = authenticationResponse
+        return parameters
     }
 
-    /// The amount follows the last `=`, which no merchant identifier holds.
-    private static func response(_ text: String) throws -> TokenOrder.AuthenticationResponse {
+    /// Parses `MERCHANT=AMOUNT`. A merchant identifier contains no `=`.
+    private static func response(_ text: String) throws -> TokenParameters.AuthenticationResponse {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false)
         guard parts.count == 2, let merchant = MerchantIdentifier(parts[0]), let amount = UInt64(parts[1]) else {
             throw ValidationError("found the authentication response '\(text)', expected merchant.…=MINOR-UNITS")
         }
-        return TokenOrder.AuthenticationResponse(merchant: merchant, amount: amount)
+        return TokenParameters.AuthenticationResponse(merchant: merchant, amount: amount)
     }
 }
 
-extension TokenOrder.DataType: ExpressibleByArgument {}
+extension TokenParameters.DataType: ExpressibleByArgument {}

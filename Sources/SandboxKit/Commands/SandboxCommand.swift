@@ -7,24 +7,26 @@ struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "applepay-sandbox",
         abstract:
-            "Stands in for Apple where Apple can't be reached: certificate authority, payment token mint, gateway.",
-        discussion: "For tests only: nothing it signs is trusted by anybody who was not told to trust its root.pem.",
+            "Stand in for Apple in tests: certificate authority, payment token mint, gateway.",
+        discussion: "For tests only. Certificates and tokens are trusted only by programs that trust its root.pem.",
         version: Program.version,
         subcommands: [
             InitCommand.self, IssueCommand.self, IssueServerCommand.self, MintTokenCommand.self, ServeCommand.self,
         ])
 }
 
-/// What every verb takes.
+/// The options of every subcommand.
 struct HierarchyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where the sandbox keeps its hierarchy; root.pem in it is the root.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The directory of the CA hierarchy; root.pem in it is the root.", valueName: "dir"))
     var directory = "."
 
     var authorityDirectory: AuthorityDirectory { AuthorityDirectory(directory) }
 }
 
 extension MerchantIdentifier {
-    /// An option's value, or wrong usage.
+    /// Parses the value of an option.
+    ///
+    /// - Throws: `ValidationError` if it is not valid.
     static func argument(_ text: String) throws -> MerchantIdentifier {
         guard let identifier = MerchantIdentifier(text) else {
             throw ValidationError("found the merchant '\(text)', \(expectation)")
@@ -34,10 +36,12 @@ extension MerchantIdentifier {
 }
 
 extension Timestamp {
-    /// An option's value, or wrong usage.
+    /// Parses the value of an option.
+    ///
+    /// - Throws: `ValidationError` if it is not valid.
     static func argument(_ text: String) throws -> Timestamp {
         guard let time = Timestamp(rfc3339: text) else {
-            throw ValidationError("found the time '\(text)', expected RFC 3339 as in 2026-01-31T12:00:00Z")
+            throw ValidationError("found the time '\(text)', expected RFC 3339 such as 2026-01-31T12:00:00Z")
         }
         return time
     }

@@ -8,66 +8,68 @@ import Vocabulary
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Plays Apple's Web Merchant Registration API over mutual TLS on loopback, until SIGTERM.",
+        abstract:
+            "Serve Apple's Web Merchant Registration API over mutual TLS on the loopback interface, until SIGTERM.",
         discussion: """
-            Prints its URL on standard output once it listens; clients trust root.pem. Client certificates are those that \
-            issue --purpose identity signs; any other is answered with 401. Registrations are kept in registrations.jsonl in \
-            the directory.
+            Prints its URL on the standard output when it is ready. Clients must trust root.pem and present a certificate \
+            from 'applepay-sandbox issue --purpose identity'; for any other the response is 401. Registrations are kept in \
+            the file registrations.jsonl in the directory.
 
-            A fault is KIND[:PROBABILITY|:xCOUNT][@OPERATION], e.g. 500:0.2, answer-lost:x3@registerMerchant. Kinds: \
-            \(GatewayFault.Kind.allCases.map(\.rawValue).joined(separator: ", ")).
+            A fault is KIND[:PROBABILITY|:xCOUNT][@OPERATION], such as 500:0.2 or answer-lost:x3@registerMerchant. Kinds: \
+            \(GatewayFault.Kind.allCases.map(\.rawValue).joined(separator: ", ")). Operations: \
+            \(GatewayOperation.allCases.map(\.rawValue).joined(separator: ", ")).
 
-            On the control socket: GET /registrations, GET /statistics, GET, PUT and DELETE /faults, e.g. \
-            curl --unix-socket PATH -X PUT http://localhost/faults -d '{"faults": ["slow:x1"]}'.
+            The control socket serves GET /registrations, GET /statistics, and GET, PUT and DELETE /faults. Example: \
+            curl --unix-socket PATH -X PUT http://localhost/faults -d '{"faults": ["slow:x1"]}'
             """)
 
     @OptionGroup var hierarchy: HierarchyOptions
 
-    @Option(help: "The port on 127.0.0.1; 0 takes any that is free.")
+    @Option(help: "The TCP port on 127.0.0.1; 0 for any free port.")
     var port = 0
 
-    @Option(help: ArgumentHelp("A fault; may be repeated.", valueName: "fault"), transform: Self.fault)
+    @Option(help: ArgumentHelp("A fault to inject; may be repeated.", valueName: "fault"), transform: Self.fault)
     var fail: [GatewayFault] = []
 
     @Option(
         help: ArgumentHelp(
-            "How many calls a second are answered; one more is told to wait with 429.", valueName: "n"))
+            "The limit of calls per second; the response to further calls is 429 (default: no limit).", valueName: "n"))
     var rateLimit: Int?
 
-    @Option(help: "How many seconds a slow answer takes.")
+    @Option(help: "The delay of a response with the fault 'slow', in seconds.")
     var slowSeconds = 5.0
 
-    @Option(help: ArgumentHelp("A Unix socket on which tests steer the gateway.", valueName: "path"))
+    @Option(help: ArgumentHelp("The path of the control socket (default: none).", valueName: "path"))
     var control: String?
 
     @Option(
         name: .customLong("name"),
-        help: ArgumentHelp("A further name in the server's certificate; may be repeated.", valueName: "host"))
+        help: ArgumentHelp("An additional name for the server certificate; may be repeated.", valueName: "host"))
     var names: [String] = []
 
-    @Flag(help: "Fetches the association file from each domain before it is registered.")
+    @Flag(help: "Download the domain verification file from each domain before registering it.")
     var verifyDomains = false
 
     @Option(
         help: ArgumentHelp(
-            "Where a domain is asked, in place of what its name resolves to; may be repeated.",
-            valueName: "name=address:port"))
+            "The address of a domain, to use instead of DNS; may be repeated.", valueName: "name=address:port"))
     var resolve: [String] = []
 
     @Option(
-        help: ArgumentHelp("What domains must serve (default: anything that is not empty).", valueName: "file"))
+        help: ArgumentHelp(
+            "The expected domain verification file (default: any file that is not empty).", valueName: "file"))
     var associationFile: String?
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("found the port \(port), expected 0 to 65535") }
         guard slowSeconds >= 0, slowSeconds <= 3600 else {
-            throw ValidationError("found \(slowSeconds) slow seconds, expected 0 to 3600")
+            throw ValidationError("found --slow-seconds \(slowSeconds), expected 0 to 3600")
         }
         if let rateLimit, rateLimit < 1 {
-            throw ValidationError("found a rate limit of \(rateLimit), expected at least 1")
+            throw ValidationError("found --rate-limit \(rateLimit), expected at least 1")
         }
         for name in names where SandboxServerName(name) == nil {
-            throw ValidationError("found the name '\(name)', expected a host name or an address")
+            throw ValidationError("found the name '\(name)', expected a host name or an IP address")
         }
     }
 
@@ -79,29 +81,29 @@ struct ServeCommand: ParsableCommand {
         settings.registrationsPath = "\(hierarchy.directory)/registrations.jsonl"
         settings.controlPath = control
         settings.faults = fail
-        settings.mostCallsInASecond = rateLimit
-        settings.slowness = .milliseconds(Int64(slowSeconds * 1000))
+        settings.callsPerSecond = rateLimit
+        settings.slowReplyDelay = .milliseconds(Int64(slowSeconds * 1000))
         if verifyDomains {
-            settings.verifier = try DomainVerifier(
+            settings.domainVerifier = try DomainVerifier(
                 resolving: resolve, file: try associationFile.map { try Files.read($0) },
                 root: authority.rootCertificate)
         }
-        // Before any other thread is: they inherit what is blocked, and sigwait gets it.
-        var ends = sigset_t()
-        sigemptyset(&ends)
-        sigaddset(&ends, SIGTERM)
-        sigaddset(&ends, SIGINT)
-        pthread_sigmask(SIG_BLOCK, &ends, nil)
+        // Blocks the signals before any other thread starts, so that all threads inherit the mask and sigwait gets them.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
 
         let gateway = try Self.wait { [settings] in try await SandboxGateway(authority: authority, settings: settings) }
         try Files.write(Array("\(gateway.url)\n".utf8), to: "-")
         var signal: CInt = 0
-        sigwait(&ends, &signal)
+        sigwait(&signals, &signal)
         try Self.wait { await gateway.stop() }
         if let control { unlink(control) }
     }
 
-    /// Runs asynchronous work to its end on a thread that may block: the program's own.
+    /// Runs asynchronous work and blocks the main thread until it ends.
     private static func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
         let done = DispatchSemaphore(value: 0)
         let outcome = Outcome<Value>()
@@ -113,7 +115,7 @@ struct ServeCommand: ParsableCommand {
         }
         done.wait()
         guard let result = outcome.result.withLock({ $0 }) else {
-            preconditionFailure("the outcome is stored before it is signalled")
+            preconditionFailure("the result is stored before the semaphore is signalled")
         }
         return try result.get()
     }

@@ -2,22 +2,25 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// Judges client certificates in HTTP and not in TLS, so that a client with a wrong one is told why.
+/// Checks client certificates after the TLS handshake, so that the HTTP response can contain the reason of a rejection.
 struct ClientCertificateVerifier: Sendable {
     private let issuer: Certificate
 
     init(_ authority: SandboxAuthority) { issuer = authority[.identityIssuer].certificate }
 
-    /// - Parameter der: what the client showed; nil where it showed nothing.
-    /// - Returns: what is wrong with it, or nil.
-    func objection(to der: [UInt8]?, at now: Timestamp) -> String? {
+    /// Returns why a client certificate is rejected; nil if it is accepted.
+    ///
+    /// - Parameter der: the client certificate in DER; nil if the client presented none.
+    func rejectionReason(for der: [UInt8]?, at now: Timestamp) -> String? {
         guard let der else { return "no client certificate was presented" }
-        guard let certificate = try? Certificate(derEncoded: der) else { return "the client certificate is no X.509" }
+        guard let certificate = try? Certificate(derEncoded: der) else {
+            return "the client certificate is not an X.509 certificate"
+        }
         guard certificate.issuer == issuer.subject,
             issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
         else { return "the client certificate was not issued as an identity certificate by this sandbox" }
         guard let usage = try? certificate.extensions.extendedKeyUsage, usage.contains(.clientAuth) else {
-            return "the client certificate is not for client authentication"
+            return "the extended key usage of the client certificate does not include client authentication"
         }
         let (begin, end) = (Timestamp(certificate.notValidBefore), Timestamp(certificate.notValidAfter))
         if now > end { return "the client certificate expired at \(end)" }

@@ -1,40 +1,41 @@
 import FoundationEssentials
 import NIOHTTP1
 
-/// What a test asks of the gateway on the control socket:
+/// The API on the control socket, with which tests observe and control the gateway.
 ///
-/// `GET /registrations` · `GET /statistics` · `GET`, `PUT`, `DELETE /faults`, a fault being spelled as on the command line.
+/// `GET /registrations` · `GET /statistics` · `GET`, `PUT`, `DELETE /faults`. Faults have the same form as on the command
+/// line.
 struct ControlService: Sendable {
-    let book: RegistrationBook
-    let faults: FaultPlan
+    let registrations: RegistrationStore
+    let faults: FaultInjector
     let tally: CallTally
     let limit: RateLimit?
 
     func reply(to method: HTTPMethod, _ path: String, _ body: [UInt8]) -> GatewayReply {
         switch (method, path) {
-        case (.GET, "/registrations"): return .json(.ok, ["items": book.merchants])
+        case (.GET, "/registrations"): return .json(.ok, ["items": registrations.merchants])
         case (.GET, "/statistics"):
             return .json(
                 .ok,
                 [
                     "calls": Dictionary(
                         uniqueKeysWithValues: GatewayOperation.allCases.map { ($0.rawValue, tally.calls($0)) }),
-                    "limit": ["refused": limit?.refused ?? 0],
+                    "limit": ["refused": limit?.rejectedCalls ?? 0],
                     "faults": Dictionary(uniqueKeysWithValues: faults.counts.map { ($0.key.rawValue, $0.value) }),
                 ])
         case (.GET, "/faults"): return .json(.ok, ["faults": faults.faults.map(\.text)])
         case (.DELETE, "/faults"):
             faults.replace([])
-            return .done
+            return .empty
         case (.PUT, "/faults"):
             guard let texts = (try? JSONDecoder().decode([String: [String]].self, from: Data(body)))?["faults"] else {
                 return .error(400, #"expected {"faults": ["KIND:PROBABILITY", …]}"#)
             }
             do {
                 faults.replace(try texts.map { try GatewayFault($0) })
-                return .done
+                return .empty
             } catch { return .error(400, "\(error)") }
-        default: return .error(404, "no such method and path")
+        default: return .error(404, "unknown method or path")
         }
     }
 }

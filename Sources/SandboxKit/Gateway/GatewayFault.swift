@@ -1,31 +1,33 @@
-/// A way in which the sandbox's gateway can be told to fail.
+/// A fault to inject into calls of the sandbox's gateway.
 package struct GatewayFault: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
-        /// Acts, and answers late.
+        /// The call is carried out and the response is late.
         case slow
-        /// Acts, and never answers; the connection stays.
+        /// The call is carried out, no response is sent, and the connection stays open.
         case hang
-        /// Apple's own failures; nothing is done.
+        // Error responses of Apple. The call is not carried out.
         case status401 = "401"
         case status417 = "417"
         case status429 = "429"
         case status500 = "500"
-        /// Acts, and says that it failed.
+        /// The call is carried out, and the response is 500.
         case status500AfterActing = "500-after-acting"
-        /// Act, and answer 200 with: half of a JSON text, nothing, 2 MiB.
+        /// The call is carried out, and the body of the response is incomplete JSON.
         case malformed
+        /// The call is carried out, and the body of the response is empty.
         case empty
+        /// The call is carried out, and the body of the response has 2 MiB.
         case large
-        /// Sends the client elsewhere; nothing is done.
+        /// The response is a redirect to another host. The call is not carried out.
         case redirect
-        /// The connection is reset; nothing is done.
+        /// The connection is reset. The call is not carried out.
         case reset
-        /// Acts, and resets the connection.
+        /// The call is carried out, and the connection is reset.
         case resetAfterActing = "reset-after-acting"
-        /// Acts, and ends the connection without an answer.
+        /// The call is carried out, and the connection is closed without a response.
         case answerLost = "answer-lost"
 
-        /// Whether the call is carried out all the same.
+        /// Whether the call is carried out.
         var acts: Bool {
             switch self {
             case .slow, .hang, .status500AfterActing, .malformed, .empty, .large, .resetAfterActing, .answerLost: true
@@ -35,11 +37,11 @@ package struct GatewayFault: Hashable, Sendable {
     }
 
     package let kind: Kind
-    /// 0 to 1, of the calls it is for.
+    /// The probability, from 0 to 1, that a call of ``operation`` has this fault.
     package let probability: Double
-    /// How often it still happens; nil: without end.
+    /// The number of calls that will still have this fault; nil for no limit.
     package internal(set) var remaining: Int?
-    /// The calls it is for; nil: all.
+    /// The operation whose calls can have this fault; nil for all operations.
     package let operation: GatewayOperation?
 
     package init(
@@ -51,19 +53,19 @@ package struct GatewayFault: Hashable, Sendable {
         self.operation = operation
     }
 
-    /// Reads `KIND`, `KIND:PROBABILITY` or `KIND:xCOUNT`, each with `@OPERATION` behind it or not.
-    package init(_ text: String) throws(SandboxFault) {
+    /// Parses `KIND`, `KIND:PROBABILITY` or `KIND:xCOUNT`, each optionally followed by `@OPERATION`.
+    package init(_ text: String) throws(SandboxError) {
         let expected =
             "KIND[:PROBABILITY|:xCOUNT][@OPERATION], KIND one of \(Kind.allCases.map(\.rawValue).joined(separator: ", ")), OPERATION one of \(GatewayOperation.allCases.map(\.rawValue).joined(separator: ", "))"
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let head = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let kind = Kind(rawValue: String(head[0])) else {
-            throw SandboxFault("found the fault '\(text)', expected \(expected)")
+            throw SandboxError("found the fault '\(text)', expected \(expected)")
         }
         var operation: GatewayOperation?
         if parts.count == 2 {
             operation = GatewayOperation(rawValue: String(parts[1]))
-            guard operation != nil else { throw SandboxFault("found the fault '\(text)', expected \(expected)") }
+            guard operation != nil else { throw SandboxError("found the fault '\(text)', expected \(expected)") }
         }
         guard head.count == 2 else {
             self.init(kind, operation: operation)
@@ -74,18 +76,18 @@ package struct GatewayFault: Hashable, Sendable {
         } else if let probability = Double(head[1]), (0...1).contains(probability) {
             self.init(kind, probability: probability, operation: operation)
         } else {
-            throw SandboxFault("found the fault '\(text)', expected \(expected)")
+            throw SandboxError("found the fault '\(text)', expected \(expected)")
         }
     }
 
-    /// As ``init(_:)`` reads it.
+    /// The fault in the form that ``init(_:)`` parses.
     package var text: String {
         let amount = remaining.map { ":x\($0)" } ?? (probability < 1 ? ":\(probability)" : "")
         return kind.rawValue + amount + (operation.map { "@\($0.rawValue)" } ?? "")
     }
 }
 
-/// The calls of the Web Merchant Registration API.
+/// The operations of Apple's Web Merchant Registration API.
 package enum GatewayOperation: String, CaseIterable, Sendable {
     case registerMerchant, unregisterMerchant, getDetails
 }

@@ -1,38 +1,39 @@
 import FoundationEssentials
 import NIOHTTP1
 
-/// What goes back to a client, and how.
+/// A response to a client, and how it is delivered.
 struct GatewayReply: Sendable {
     enum Delivery: Sendable {
-        case whole
-        /// Nothing is sent: the connection is reset.
+        /// The whole response is sent.
+        case complete
+        /// Nothing is sent, and the connection is reset.
         case reset
-        /// Nothing is sent: the connection ends.
-        case silence
-        /// Nothing is sent: the connection stays.
+        /// Nothing is sent, and the connection is closed.
+        case close
+        /// Nothing is sent, and the connection stays open.
         case hang
     }
 
     var status: HTTPResponseStatus
     var headers: HTTPHeaders = [:]
     var body: [UInt8] = []
-    var delivery = Delivery.whole
+    var delivery = Delivery.complete
     var delay: Duration = .zero
 
-    /// 200 with nothing, as Apple answers what changes something.
-    static let done = GatewayReply(status: .ok)
+    /// Status 200 with an empty body, Apple's response to successful changes.
+    static let empty = GatewayReply(status: .ok)
 
     static func json(_ status: HTTPResponseStatus, _ document: some Encodable) -> GatewayReply {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers only, which can always be written.
+        // The documents contain only strings and numbers, so encoding them cannot fail.
         let body = (try? encoder.encode(document)) ?? Data()
         return GatewayReply(status: status, headers: ["Content-Type": "application/json"], body: Array(body))
     }
 
-    /// Apple's shape: `statusCode` is a string.
+    /// Returns an error in Apple's format, in which `statusCode` is a string.
     ///
-    /// - Parameter details: why, for the developer at the other end; Apple's header for it says less.
+    /// - Parameter details: the reason, for the developer of the client. Apple sends fewer details in this header.
     static func error(_ code: Int, _ message: String, details: String? = nil) -> GatewayReply {
         let phrase = code == 417 ? "Expectation Failed" : ""
         var reply = json(

@@ -4,49 +4,49 @@ import NIOHTTP1
 import Synchronization
 import Vocabulary
 
-/// Plays Apple's Web Merchant Registration API. Knows nothing of sockets.
+/// Implements Apple's Web Merchant Registration API, independent of sockets.
 struct GatewayService: Sendable {
     struct Request: Sendable {
         let method: HTTPMethod
-        /// As sent, percent-encoded.
+        /// The path as sent, percent-encoded.
         let uri: String
         let body: [UInt8]
-        /// DER; nil where the client showed none.
+        /// The client certificate in DER; nil if the client presented none.
         let clientCertificate: [UInt8]?
     }
 
     private static let detailsPrefix = "/paymentservices/merchant/"
 
-    let judge: ClientCertificateVerifier
-    let book: RegistrationBook
-    let faults: FaultPlan
+    let clientCertificateVerifier: ClientCertificateVerifier
+    let registrations: RegistrationStore
+    let faults: FaultInjector
     let tally: CallTally
-    /// Nil: as fast as anybody likes.
+    /// The limit of calls per second; nil for no limit.
     let limit: RateLimit?
-    /// Nil: domains are believed.
-    let verifier: DomainVerifier?
-    /// How long `slow` is.
-    let slowness: Duration
+    /// The verifier of domains; nil if domains are not verified.
+    let domainVerifier: DomainVerifier?
+    /// The delay of a response with the fault `slow`.
+    let slowReplyDelay: Duration
 
     func reply(to request: Request) async -> GatewayReply {
-        var reply = await plainReply(to: request)
+        var reply = await replyWithoutCorrelationIdentifier(to: request)
         reply.headers.replaceOrAdd(name: "x-keystone-correlationid", value: UUID().uuidString)
         return reply
     }
 
-    private func plainReply(to request: Request) async -> GatewayReply {
-        if let objection = judge.objection(to: request.clientCertificate, at: .now) {
-            return .error(401, GatewayReply.unauthorizedMessage, details: objection)
+    private func replyWithoutCorrelationIdentifier(to request: Request) async -> GatewayReply {
+        if let reason = clientCertificateVerifier.rejectionReason(for: request.clientCertificate, at: .now) {
+            return .error(401, GatewayReply.unauthorizedMessage, details: reason)
         }
         guard let operation = Self.operation(request) else {
-            return .error(404, "Payment Services Exception Not Found", details: "no such method and path")
+            return .error(404, "Payment Services Exception Not Found", details: "unknown method or path")
         }
         tally.count(operation)
-        if let limit, !limit.admits(at: .now) { return Self.instead(.status429) }
-        let fault = faults.draw(for: operation)
-        if let fault, !fault.acts { return Self.instead(fault) }
+        if let limit, !limit.admits(at: .now) { return Self.reply(insteadOfActing: .status429) }
+        let fault = faults.fault(for: operation)
+        if let fault, !fault.acts { return Self.reply(insteadOfActing: fault) }
         let reply = await act(operation, request)
-        return fault.map { spoil(reply, $0) } ?? reply
+        return fault.map { apply($0, to: reply) } ?? reply
     }
 
     private static func operation(_ request: Request) -> GatewayOperation? {
@@ -63,10 +63,10 @@ struct GatewayService: Sendable {
             switch operation {
             case .registerMerchant: return try await register(RegistrationRequest(request.body))
             case .unregisterMerchant:
-                let wanted = try RegistrationRequest(request.body)
-                try wanted.requireReason()
-                return try book.unregister(wanted.identifier, wanted.domainNames)
-                    ? .done : .malformed("the merchant is not registered")
+                let body = try RegistrationRequest(request.body)
+                try body.requireReason()
+                return try registrations.unregister(body.identifier, body.domainNames)
+                    ? .empty : .malformed("the merchant is not registered")
             case .getDetails:
                 let identifier = request.uri.dropFirst(Self.detailsPrefix.count)
                 return details(Self.percentDecoded(identifier) ?? "")
@@ -76,30 +76,35 @@ struct GatewayService: Sendable {
         }
     }
 
-    private func register(_ wanted: RegistrationRequest) async throws -> GatewayReply {
-        let merchant = try wanted.merchant()
-        if let verifier {
-            for domain in wanted.domainNames {
-                // What Apple answers here is not known; 400 is what it says to everything that is wrong with a request.
-                if let objection = await verifier.objection(to: domain) { return .malformed("\(domain): \(objection)") }
+    private func register(_ body: RegistrationRequest) async throws -> GatewayReply {
+        let merchant = try body.merchant()
+        if let domainVerifier {
+            for domain in body.domainNames {
+                // Apple's response for an unverified domain is not documented; 400 is its status for all invalid requests.
+                if let reason = await domainVerifier.rejectionReason(for: domain) {
+                    return .malformed("\(domain): \(reason)")
+                }
             }
         }
-        return try book.register(merchant) ? .done : .malformed("more than 99 domains in total")
+        return try registrations.register(merchant)
+            ? .empty : .malformed("the merchant would have more than \(RegistrationStore.maximumDomainCount) domains")
     }
 
     private func details(_ identifier: String) -> GatewayReply {
-        guard let merchant = book.merchant(identifier) else { return .malformed("the merchant is not registered") }
+        guard let merchant = registrations.merchant(identifier) else {
+            return .malformed("the merchant is not registered")
+        }
         return .json(.ok, DetailsDocument(merchant))
     }
 
-    /// `MerchantDetails`.
+    /// Apple's `MerchantDetails`.
     private struct DetailsDocument: Encodable {
         let partnerInternalMerchantIdentifier: String
         let partnerMerchantName: String
         let domainNames: [String]
         let encryptTo: String
         let partnerMerchantValidationURI = "/.well-known/apple-developer-merchantid-domain-association"
-        /// Undocumented, and seen in a production answer.
+        /// Not documented, but present in responses of Apple's production environment.
         let delegatedCommerce = ["enabled": false]
 
         init(_ merchant: RegisteredMerchant) {
@@ -110,7 +115,7 @@ struct GatewayService: Sendable {
         }
     }
 
-    /// - Returns: nil for what is not percent-encoded UTF-8.
+    /// - Returns: nil if the text is not valid percent-encoded UTF-8.
     private static func percentDecoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -127,7 +132,8 @@ struct GatewayService: Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    private static func instead(_ fault: GatewayFault.Kind) -> GatewayReply {
+    /// Returns the response for a fault for which the call is not carried out.
+    private static func reply(insteadOfActing fault: GatewayFault.Kind) -> GatewayReply {
         switch fault {
         case .status401: return .error(401, GatewayReply.unauthorizedMessage)
         case .status417: return .error(417, "Payment Services Exception Expectation Failed")
@@ -142,24 +148,25 @@ struct GatewayService: Sendable {
         }
     }
 
-    private func spoil(_ reply: GatewayReply, _ fault: GatewayFault.Kind) -> GatewayReply {
+    /// Returns the response of a call that was carried out, changed by a fault.
+    private func apply(_ fault: GatewayFault.Kind, to reply: GatewayReply) -> GatewayReply {
         var reply = reply
         switch fault {
-        case .slow: reply.delay = slowness
+        case .slow: reply.delay = slowReplyDelay
         case .hang: reply.delivery = .hang
         case .status500AfterActing: return .error(500, "Payment Services Exception Internal Server Error")
         case .malformed: reply = GatewayReply(status: .ok, body: Array(#"{"domainNames": ["#.utf8))
-        case .empty: reply = .done
+        case .empty: reply = .empty
         case .large: reply = GatewayReply(status: .ok, body: [UInt8](repeating: UInt8(ascii: " "), count: 2 << 20))
         case .resetAfterActing: reply.delivery = .reset
-        case .answerLost: reply.delivery = .silence
+        case .answerLost: reply.delivery = .close
         case .status401, .status417, .status429, .status500, .redirect, .reset: break
         }
         return reply
     }
 }
 
-/// How often each call came from a client that may make it.
+/// The number of calls of each operation by clients with a valid certificate.
 package final class CallTally: Sendable {
     private let counts = Mutex<[GatewayOperation: Int]>([:])
 

@@ -4,25 +4,26 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// A small HTTP/1.1 server: whole requests in, one reply each, in ways that real servers would be ashamed of.
+/// A small HTTP/1.1 server that can also delay, reset and drop responses, to simulate faults.
 final class HTTPListener: Sendable {
-    typealias Answer = @Sendable (NIOHTTPServerRequestFull, _ clientCertificate: [UInt8]?) async -> GatewayReply
+    typealias Handler = @Sendable (NIOHTTPServerRequestFull, _ clientCertificate: [UInt8]?) async -> GatewayReply
     private typealias Connection = NIOAsyncChannel<NIOHTTPServerRequestFull, HTTPServerResponsePart>
 
-    private static let largestRequest = 1 << 20
+    /// The largest permitted request body in bytes.
+    private static let maximumBodySize = 1 << 20
 
     let port: Int
     private let channel: any Channel
     private let work: Task<Void, Never>
 
-    convenience init(tcpPort: Int, tls: NIOSSLContext, answer: @escaping Answer) async throws {
-        try await self.init(tls: tls, answer: answer) { bootstrap, initializer in
+    convenience init(tcpPort: Int, tls: NIOSSLContext, handler: @escaping Handler) async throws {
+        try await self.init(tls: tls, handler: handler) { bootstrap, initializer in
             try await bootstrap.bind(host: "127.0.0.1", port: tcpPort, childChannelInitializer: initializer)
         }
     }
 
-    convenience init(unixSocketPath: String, answer: @escaping Answer) async throws {
-        try await self.init(tls: nil, answer: answer) { bootstrap, initializer in
+    convenience init(unixSocketPath: String, handler: @escaping Handler) async throws {
+        try await self.init(tls: nil, handler: handler) { bootstrap, initializer in
             try await bootstrap.bind(
                 unixDomainSocketPath: unixSocketPath, cleanupExistingSocketFile: true,
                 childChannelInitializer: initializer)
@@ -30,7 +31,7 @@ final class HTTPListener: Sendable {
     }
 
     private init(
-        tls: NIOSSLContext?, answer: @escaping Answer,
+        tls: NIOSSLContext?, handler: @escaping Handler,
         bind: (
             ServerBootstrap, @escaping @Sendable (any Channel) -> EventLoopFuture<Connection>
         ) async throws -> NIOAsyncChannel<Connection, Never>
@@ -41,14 +42,14 @@ final class HTTPListener: Sendable {
         let server: NIOAsyncChannel<Connection, Never>
         do {
             server = try await bind(bootstrap) { channel in Self.prepare(channel, tls) }
-        } catch { throw SandboxFault("can't listen: \(error)") }
+        } catch { throw SandboxError("cannot listen on the socket: \(error)") }
         channel = server.channel
         port = server.channel.localAddress?.port ?? 0
         work = Task {
             await withDiscardingTaskGroup { group in
                 try? await server.executeThenClose { connections in
                     for try await connection in connections {
-                        group.addTask { await Self.serve(connection, answer) }
+                        group.addTask { await Self.serve(connection, handler) }
                     }
                 }
                 group.cancelAll()
@@ -56,7 +57,7 @@ final class HTTPListener: Sendable {
         }
     }
 
-    /// Ends what is open, and returns when nothing is left.
+    /// Closes the listener and all connections, and returns when all of them are closed.
     func stop() async {
         try? await channel.close()
         work.cancel()
@@ -75,27 +76,27 @@ final class HTTPListener: Sendable {
                         }))
             }
             try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-            try pipeline.addHandler(NIOHTTPServerRequestAggregator(maxContentLength: largestRequest))
+            try pipeline.addHandler(NIOHTTPServerRequestAggregator(maxContentLength: maximumBodySize))
             return try Connection(wrappingChannelSynchronously: channel)
         }
     }
 
-    private static func serve(_ connection: Connection, _ answer: Answer) async {
-        // A client that goes away in the middle is no fault of the server's.
+    private static func serve(_ connection: Connection, _ handler: Handler) async {
+        // Errors are ignored: a client may disconnect at any time.
         try? await connection.executeThenClose { requests, replies in
             for try await request in requests {
                 let channel = connection.channel
                 let certificate = try? await channel.eventLoop.submit {
                     try channel.pipeline.syncOperations.nioSSL_peerCertificate()?.toDERBytes()
                 }.get()
-                let reply = await answer(request, certificate ?? nil)
+                let reply = await handler(request, certificate ?? nil)
                 if reply.delay > .zero { try await Task.sleep(for: reply.delay) }
                 switch reply.delivery {
-                case .whole:
+                case .complete:
                     try await write(reply, to: replies, keepAlive: request.head.isKeepAlive)
                     guard request.head.isKeepAlive else { return }
                 case .reset: return try await drop(channel, reset: true)
-                case .silence: return try await drop(channel, reset: false)
+                case .close: return try await drop(channel, reset: false)
                 case .hang: try await Task.sleep(for: .seconds(600))
                 }
             }
@@ -113,7 +114,7 @@ final class HTTPListener: Sendable {
         try await replies.write(.end(nil))
     }
 
-    /// Ends a connection below TLS, which would say goodbye and wait for an answer.
+    /// Closes a TCP connection without the TLS closure alert close_notify.
     private static func drop(_ channel: any Channel, reset: Bool) async throws {
         if reset, let socket = channel as? any SocketOptionProvider {
             try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()

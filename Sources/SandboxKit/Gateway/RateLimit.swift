@@ -1,28 +1,29 @@
 import Synchronization
 import Vocabulary
 
-/// Lets so many calls through in each second of the clock and no more. Apple documents no limit; other gateways have one.
+/// Limits the number of calls in each second of the clock. Apple documents no such limit; other gateways have one.
 final class RateLimit: Sendable {
     private struct State {
         var second: Int64 = 0
         var calls = 0
-        var refused = 0
+        var rejected = 0
     }
 
-    private let mostInASecond: Int
+    private let callsPerSecond: Int
     private let state = Mutex(State())
 
-    init(mostInASecond: Int) { self.mostInASecond = mostInASecond }
+    init(callsPerSecond: Int) { self.callsPerSecond = callsPerSecond }
 
-    /// How many calls were one too many.
-    var refused: Int { state.withLock { $0.refused } }
+    /// The number of calls rejected so far.
+    var rejectedCalls: Int { state.withLock { $0.rejected } }
 
+    /// Counts a call, and returns whether it is within the limit.
     func admits(at now: Timestamp) -> Bool {
         state.withLock { state in
             let second = now.millisecondsSince1970 / 1000
             if second != state.second { (state.second, state.calls) = (second, 0) }
-            guard state.calls < mostInASecond else {
-                state.refused += 1
+            guard state.calls < callsPerSecond else {
+                state.rejected += 1
                 return false
             }
             state.calls += 1

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The two request bodies, read as strictly as Apple's reference words them.
+/// The body of a register or unregister request, validated as strictly as Apple's reference describes it.
 struct RegistrationRequest {
     private struct Fields: Decodable {
         let partnerInternalMerchantIdentifier: String
@@ -16,24 +16,24 @@ struct RegistrationRequest {
     var identifier: String { fields.partnerInternalMerchantIdentifier }
     var domainNames: [String] { fields.domainNames }
 
-    /// - Throws: ``SandboxFault`` naming the field.
-    init(_ body: [UInt8]) throws(SandboxFault) {
+    /// - Throws: ``SandboxError``, which names the invalid field.
+    init(_ body: [UInt8]) throws(SandboxError) {
         do { fields = try JSONDecoder().decode(Fields.self, from: Data(body)) } catch {
-            throw SandboxFault(
-                "the body is no JSON object with fields of the documented types: \(Self.place(of: error))")
+            throw SandboxError(
+                "the body is not a JSON object with fields of the documented types: \(Self.description(of: error))")
         }
         guard (3...1024).contains(identifier.utf8.count), identifier.utf8.allSatisfy(Self.isAllowed) else {
-            throw SandboxFault("partnerInternalMerchantIdentifier is not 3 to 1024 of the allowed characters")
+            throw SandboxError("partnerInternalMerchantIdentifier does not consist of 3 to 1024 permitted characters")
         }
-        guard (1...RegistrationBook.mostDomains).contains(domainNames.count),
+        guard (1...RegistrationStore.maximumDomainCount).contains(domainNames.count),
             Set(domainNames).count == domainNames.count
-        else { throw SandboxFault("domainNames has \(domainNames.count) names, expected 1 to 99 different ones") }
+        else { throw SandboxError("domainNames has \(domainNames.count) names, expected 1 to 99 without repetition") }
         for name in domainNames where !Self.isDomain(name) {
-            throw SandboxFault("domainNames holds what is no domain name")
+            throw SandboxError("domainNames contains a string that is not a domain name")
         }
     }
 
-    func merchant() throws(SandboxFault) -> RegisteredMerchant {
+    func merchant() throws(SandboxError) -> RegisteredMerchant {
         RegisteredMerchant(
             partnerInternalMerchantIdentifier: identifier,
             partnerMerchantName: try Self.text("partnerMerchantName", fields.partnerMerchantName),
@@ -41,21 +41,21 @@ struct RegistrationRequest {
             merchantUrl: fields.merchantUrl)
     }
 
-    func requireReason() throws(SandboxFault) { _ = try Self.text("reason", fields.reason) }
+    func requireReason() throws(SandboxError) { _ = try Self.text("reason", fields.reason) }
 
-    private static func text(_ name: String, _ value: String?) throws(SandboxFault) -> String {
+    private static func text(_ name: String, _ value: String?) throws(SandboxError) -> String {
         guard let value, (1...1024).contains(value.count) else {
-            throw SandboxFault("\(name) is missing or is no string of 1 to 1024 characters")
+            throw SandboxError("\(name) is missing or does not have 1 to 1024 characters")
         }
         return value
     }
 
-    private static func place(of error: any Error) -> String {
+    private static func description(of error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-            "\(context.codingPath.first?.stringValue ?? "the body") is of another type"
-        default: "it cannot be read"
+            "\(context.codingPath.first?.stringValue ?? "the body") has another type"
+        default: "it cannot be parsed"
         }
     }
 

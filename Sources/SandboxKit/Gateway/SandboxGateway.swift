@@ -5,45 +5,51 @@ import NIOPosix
 import NIOSSL
 import Vocabulary
 
-/// The sandbox's gateway, listening: HTTPS on loopback, with every client asked for its certificate.
+/// The server that stands in for Apple's gateway: HTTPS on the loopback interface, with client certificates.
 package final class SandboxGateway: Sendable {
     package struct Settings: Sendable {
-        /// 0: any that is free.
+        /// The TCP port; 0 for any free port.
         package var port = 0
-        /// Beside `localhost`, `127.0.0.1` and `::1`.
+        /// The names in the server certificate, in addition to `localhost`, `127.0.0.1` and `::1`.
         package var names: [SandboxServerName] = []
+        /// The file of the registrations; nil to keep them in memory only.
         package var registrationsPath: String?
-        /// A Unix socket on which a test steers the gateway; nil: none.
+        /// The path of the control socket; nil for none.
         package var controlPath: String?
         package var faults: [GatewayFault] = []
-        /// Calls in a second; those beyond are answered with 429. Nil: no limit.
-        package var mostCallsInASecond: Int?
-        package var verifier: DomainVerifier?
-        package var slowness: Duration = .seconds(5)
+        /// The limit of calls per second, after which the response is 429; nil for no limit.
+        package var callsPerSecond: Int?
+        /// The verifier of domains; nil if domains are not verified.
+        package var domainVerifier: DomainVerifier?
+        /// The delay of a response with the fault `slow`.
+        package var slowReplyDelay: Duration = .seconds(5)
 
         package init() {}
     }
 
     package let port: Int
-    package let book: RegistrationBook
-    package let faults: FaultPlan
+    package let registrations: RegistrationStore
+    package let faults: FaultInjector
     package let tally: CallTally
     private let listeners: [HTTPListener]
 
     package var url: String { "https://localhost:\(port)" }
 
-    /// - Throws: ``SandboxFault`` where the port is taken.
+    /// Starts the server.
+    ///
+    /// - Throws: ``SandboxError`` if the port is in use or the registrations cannot be read.
     package init(authority: SandboxAuthority, settings: Settings) async throws {
         let names = ["localhost", "127.0.0.1", "::1"].compactMap(SandboxServerName.init) + settings.names
-        // Kept over a restart it would be a file more; a client trusts the root.
+        // A new certificate at each start needs no file; clients trust the root.
         let credentials = try authority.issueServerCredentials(
             names: names, notBefore: .now.adding(.seconds(-3600)))
         let service = GatewayService(
-            judge: ClientCertificateVerifier(authority), book: try RegistrationBook(path: settings.registrationsPath),
-            faults: FaultPlan(settings.faults), tally: CallTally(),
-            limit: settings.mostCallsInASecond.map { RateLimit(mostInASecond: $0) }, verifier: settings.verifier,
-            slowness: settings.slowness)
-        book = service.book
+            clientCertificateVerifier: ClientCertificateVerifier(authority),
+            registrations: try RegistrationStore(path: settings.registrationsPath),
+            faults: FaultInjector(settings.faults), tally: CallTally(),
+            limit: settings.callsPerSecond.map { RateLimit(callsPerSecond: $0) },
+            domainVerifier: settings.domainVerifier, slowReplyDelay: settings.slowReplyDelay)
+        registrations = service.registrations
         faults = service.faults
         tally = service.tally
         let gateway = try await HTTPListener(
@@ -58,7 +64,8 @@ package final class SandboxGateway: Sendable {
         var listeners = [gateway]
         if let path = settings.controlPath {
             let control = ControlService(
-                book: service.book, faults: service.faults, tally: service.tally, limit: service.limit)
+                registrations: service.registrations, faults: service.faults, tally: service.tally,
+                limit: service.limit)
             do {
                 listeners.append(
                     try await HTTPListener(unixSocketPath: path) { request, _ in
@@ -74,9 +81,10 @@ package final class SandboxGateway: Sendable {
         self.listeners = listeners
     }
 
+    /// Closes all sockets, and returns when all connections are closed.
     package func stop() async { for listener in listeners { await listener.stop() } }
 
-    /// Any client certificate is taken in TLS, and none too: HTTP judges.
+    /// The TLS handshake accepts any client certificate and also none: ``ClientCertificateVerifier`` checks it later.
     private static func tls(_ credentials: SandboxAuthority.ServerCredentials) throws -> NIOSSLContext {
         var tls = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(credentials.certificate.utf8)).map {

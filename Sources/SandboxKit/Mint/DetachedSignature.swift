@@ -3,23 +3,26 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// The CMS signature of a payment token, spelled as Apple's servers spell it.
+/// The CMS signature of a payment token, in the encoding that Apple's servers use.
 ///
-/// SignedData version 1, RFC 5652, in BER: the outer sequences and the certificates have indefinite lengths, the
-/// certificates stand leaf first (not in the order DER wants of a SET), digest algorithms have no parameters, the
-/// content is detached, and the signed attributes are contentType, signingTime, CMSAlgorithmProtection (RFC 6211) and
-/// messageDigest. Written by hand, because libcrypto sorts the certificates and gives them a definite length: a
-/// verifier would be tested on tokens unlike any that Apple makes.
+/// It is SignedData version 1 (RFC 5652) in BER. The outer sequences and the certificates have indefinite lengths. The
+/// signing certificate comes first, although DER would sort the certificates. Digest algorithms have no parameters, and
+/// the content is detached. The signed attributes are contentType, signingTime, CMSAlgorithmProtection (RFC 6211) and
+/// messageDigest.
+///
+/// libcrypto cannot write this encoding: it sorts the certificates and gives them a definite length.
 struct DetachedSignature {
     let signer: CertifiedKey
     let issuer: Certificate
     let algorithm: KeyAlgorithm
 
-    /// - Parameter signingTime: from 1950 to 2049, as UTCTime holds no other.
-    /// - Returns: the BER of the whole ContentInfo.
+    /// Returns the BER of the whole ContentInfo.
+    ///
+    /// - Parameter signingTime: a time from 1950 to 2049, the range of UTCTime.
+    /// - Throws: ``SandboxError`` for any other time.
     func encoded(over content: [UInt8], signingTime: Timestamp) throws -> [UInt8] {
         let attributes = try attributes(digest: Array(SHA256.hash(data: content)), signingTime: signingTime)
-        // RFC 5652 section 5.4: signed is a SET OF (31), stored is the same with an implicit tag (A0).
+        // RFC 5652 section 5.4: the signature covers the attributes as a SET OF (31); the message has the tag [0] (A0).
         let signature = try signer.privateKey.sign(
             bytes: TLV.setOf(TLV.set, attributes), signatureAlgorithm: signatureAlgorithm)
         let signerInfo = TLV.definite(
@@ -63,8 +66,8 @@ struct DetachedSignature {
         }
     }
 
-    /// What stands inside the signature's AlgorithmIdentifier: RFC 5758 section 3.2 wants no parameters for ECDSA,
-    /// RFC 4055 section 5 a NULL for RSA.
+    /// The contents of the signature's AlgorithmIdentifier: without parameters for ECDSA (RFC 5758 section 3.2), with NULL
+    /// as parameters for RSA (RFC 4055 section 5).
     private var signatureIdentifier: [UInt8] {
         get throws {
             switch algorithm {
@@ -88,11 +91,11 @@ struct DetachedSignature {
         TLV.definite(TLV.sequence, try TLV.der(type), TLV.definite(TLV.set, value))
     }
 
-    /// `YYMMDDhhmmssZ`: RFC 3339 without its century and its punctuation.
-    private static func utcTime(_ time: Timestamp) throws(SandboxFault) -> [UInt8] {
+    /// Returns a time as `YYMMDDhhmmssZ`, made from the digits of its RFC 3339 form.
+    private static func utcTime(_ time: Timestamp) throws(SandboxError) -> [UInt8] {
         let digits = time.rfc3339.filter(\.isNumber).prefix(14)
         guard let year = Int(digits.prefix(4)), (1950...2049).contains(year) else {
-            throw SandboxFault("found the signing time \(time), expected one from 1950 to 2049")
+            throw SandboxError("found the signing time \(time), expected one from 1950 to 2049")
         }
         return TLV.definite(TLV.utcTime, Array("\(digits.dropFirst(2))Z".utf8))
     }

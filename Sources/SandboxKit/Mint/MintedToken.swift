@@ -2,20 +2,20 @@ import Crypto
 import FoundationEssentials
 package import Vocabulary
 
-/// A payment token as the sandbox made it, with what only its maker knows.
+/// A payment token of the sandbox with its plaintext.
 package struct MintedToken: Sendable {
-    /// The whole token, the JSON object that an app or a web page receives.
+    /// The whole token: the JSON object that an app or a web page receives.
     package let json: String
-    /// Its member `paymentData`, what most platforms pass on.
+    /// The member `paymentData` of the token, which most platforms send to the server.
     package let paymentData: String
     /// The exact text that was encrypted.
     package let plaintext: String
-    /// 64 lower-case hexadecimal digits.
+    /// The identifier of the payment: 64 lower-case hexadecimal digits.
     package let transactionIdentifier: String
     package let publicKeyHash: PublicKeyHash
 }
 
-/// The parts of a token between encryption and signature.
+/// An encrypted token that is not signed yet.
 struct TokenEnvelope {
     let algorithm: KeyAlgorithm
     let publicKeyHash: PublicKeyHash
@@ -23,19 +23,19 @@ struct TokenEnvelope {
     let transactionIdentifier: [UInt8]
     let applicationDataHash: [UInt8]?
 
-    /// What the signature covers: raw bytes, not the Base64 and hexadecimal text that the token carries.
+    /// The bytes that the signature covers: the decoded fields, not their Base64 and hexadecimal text.
     var signedContent: [UInt8] {
         encryption.keyMaterial + encryption.data + transactionIdentifier + (applicationDataHash ?? [])
     }
 
     func paymentData(signature: [UInt8]) -> String {
-        var header = JSONObjectText()
+        var header = JSONObjectWriter()
         header.string("publicKeyHash", publicKeyHash.base64)
         let keyField = algorithm == .ecV1 ? "ephemeralPublicKey" : "wrappedKey"
         header.string(keyField, Data(encryption.keyMaterial).base64EncodedString())
         header.string("transactionId", Hex.encode(transactionIdentifier))
         if let applicationDataHash { header.string("applicationData", Hex.encode(applicationDataHash)) }
-        var object = JSONObjectText()
+        var object = JSONObjectWriter()
         object.string("data", Data(encryption.data).base64EncodedString())
         object.string("signature", Data(signature).base64EncodedString())
         object.literal("header", header.text)
@@ -43,13 +43,14 @@ struct TokenEnvelope {
         return object.text
     }
 
-    /// `transactionIdentifier` outside is in upper case where the header's is in lower case, as with real tokens.
+    /// Returns the whole token. As in real tokens, the outer `transactionIdentifier` is in upper case and `transactionId` in
+    /// the header is in lower case.
     func token(paymentData: String) -> String {
-        var method = JSONObjectText()
+        var method = JSONObjectWriter()
         method.string("displayName", "Visa 1111")
         method.string("network", "Visa")
         method.string("type", "debit")
-        var object = JSONObjectText()
+        var object = JSONObjectWriter()
         object.literal("paymentData", paymentData)
         object.literal("paymentMethod", method.text)
         object.string("transactionIdentifier", Hex.encode(transactionIdentifier).uppercased())

@@ -1,19 +1,19 @@
 import SwiftASN1
 
-/// Just enough of ITU-T X.690 to spell a CMS signature byte for byte: tags are given whole, contents in order.
+/// Encodes BER and DER elements (ITU-T X.690), as far as CMS signatures need it. Tags are whole identifier octets.
 enum TLV {
-    /// A node of definite length, the only form DER has.
+    /// Returns an element of definite length.
     static func definite(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
         let body = contents.joined()
         return [tag] + length(body.count) + body
     }
 
-    /// A node of indefinite length, which BER alone allows: `80`, the contents, two zero bytes.
+    /// Returns an element of indefinite length, which is BER but not DER: `80`, the contents, two zero bytes.
     static func indefinite(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
         [tag, 0x80] + contents.joined() + [0, 0]
     }
 
-    /// A SET OF as DER wants it: members in ascending order of their encodings.
+    /// Returns a SET OF in DER, whose members are sorted by their encodings.
     static func setOf(_ tag: UInt8, _ members: [[UInt8]]) -> [UInt8] {
         let sorted = members.sorted { $0.lexicographicallyPrecedes($1) }
         return definite(tag, Array(sorted.joined()))
@@ -37,7 +37,7 @@ enum TLV {
     }
 }
 
-/// Tags of the universal class (constructed where they always are) and the context tags that CMS uses.
+/// Universal tags, and the context-specific tags that CMS uses.
 extension TLV {
     static let integer: UInt8 = 0x02
     static let octetString: UInt8 = 0x04

@@ -3,15 +3,17 @@ import CryptoExtras
 import FoundationEssentials
 import Vocabulary
 
-/// A token's plaintext encrypted to a processing certificate, with the header field that lets its holder decrypt it.
+/// The encrypted plaintext of a token, and the header field from which the merchant restores the symmetric key.
 struct TokenEncryption {
     /// The ephemeral public key as DER SubjectPublicKeyInfo (EC_v1), or the wrapped key (RSA_v1).
     let keyMaterial: [UInt8]
-    /// Ciphertext and tag.
+    /// The ciphertext followed by the GCM tag.
     let data: [UInt8]
 
-    /// - Parameter leadingZeroSecret: makes ephemeral keys until the shared secret begins with a zero byte, which one
-    ///   in 256 does by chance and which breaks decryptors that treat the secret as a number.
+    /// Encrypts a plaintext to a payment processing certificate.
+    ///
+    /// - Parameter leadingZeroSecret: whether to generate ephemeral keys until the shared secret begins with a zero byte.
+    ///   One secret in 256 does so by chance. Decryptors that treat the secret as a number fail on such tokens.
     init(_ plaintext: [UInt8], to certificate: ProcessingCertificate, leadingZeroSecret: Bool) throws {
         switch certificate.key {
         case .p256(let publicKey):
@@ -21,10 +23,12 @@ struct TokenEncryption {
             data = try Self.seal(plaintext, under: key)
         case .rsa(let publicKey):
             guard !leadingZeroSecret else {
-                throw SandboxFault("found an RSA certificate, expected EC(P-256): RSA_v1 has no shared secret")
+                throw SandboxError(
+                    "a leading zero byte of the shared secret needs an EC(P-256) certificate: RSA_v1 has no shared secret"
+                )
             }
             let key = SymmetricKey(size: .bits128)
-            // The hash of the mask generation function is SHA-256 too.
+            // This padding also uses SHA-256 in MGF1.
             keyMaterial = try key.withUnsafeBytes {
                 try Array(publicKey.encrypt(Data($0), padding: .PKCS1_OAEP_SHA256))
             }
@@ -42,10 +46,10 @@ struct TokenEncryption {
         }
     }
 
-    /// One round of the concatenation KDF, NIST SP 800-56A section 5.8.1: counter, Z, AlgorithmID (with its length
-    /// byte), PartyU (without one), PartyV.
+    /// Derives the symmetric key with one round of the concatenation KDF (NIST SP 800-56A section 5.8.1) over the counter,
+    /// Z, AlgorithmID (with a length byte), PartyUInfo (without one) and PartyVInfo.
     ///
-    /// Source: Apple, "Restoring the symmetric key", whose table has the rows of Z and AlgorithmID swapped.
+    /// Source: Apple, "Restoring the symmetric key", whose table lists AlgorithmID before Z by mistake.
     private static func deriveKey(secret: SharedSecret, merchantHash: MerchantIdentifierHash) -> SymmetricKey {
         var hash = SHA256()
         hash.update(data: [0, 0, 0, 1])
@@ -56,7 +60,8 @@ struct TokenEncryption {
         return SymmetricKey(data: hash.finalize())
     }
 
-    /// AES-GCM under an IV of 16 zero bytes: safe only because no key is ever used twice.
+    /// Encrypts with AES-GCM and an initialization vector of 16 zero bytes, which is safe because each key encrypts one
+    /// token only.
     private static func seal(_ plaintext: [UInt8], under key: SymmetricKey) throws -> [UInt8] {
         let box = try AES.GCM.seal(plaintext, using: key, nonce: .init(data: [UInt8](repeating: 0, count: 16)))
         return Array(box.ciphertext) + Array(box.tag)

@@ -25,7 +25,7 @@ func withSandbox(
 ) async throws {
     var settings = SandboxGateway.Settings()
     settings.faults = faults
-    settings.slowness = slowness
+    settings.slowReplyDelay = slowness
     let sandbox = try await SandboxGateway(authority: bench.authority, settings: settings)
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await body(sandbox)) } catch { outcome = .failure(error) }

@@ -1,7 +1,8 @@
-"""Decrypts payment tokens with Python's `cryptography`, sharing no code with what made them.
+"""Decrypts payment tokens with Python's `cryptography`, independently of the sandbox.
 
 usage: decrypt_tokens.py PRIVATE-KEY.pem MERCHANT-IDENTIFIER < tokens.jsonl
-Prints one JSON object a token: the plaintext, and whether the shared secret began with a zero byte (EC_v1).
+Prints one JSON object for each token: {"plaintext": text, "leadingZero": whether the shared secret of an EC_v1 token begins with
+a zero byte, "keyBits": length of the symmetric key}.
 """
 
 import base64

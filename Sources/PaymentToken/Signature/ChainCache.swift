@@ -1,19 +1,19 @@
 import Synchronization
 
-/// Remembers which signing certificates chained, through which intermediates, to a trusted root with their markers in
-/// place, so that the next token of the same signer needs one signature verified in place of three.
+/// A cache of valid certificate chains, so that the next token of the same signer needs one signature verification
+/// instead of three.
 ///
-/// Keyed by the certificates' own bytes: another byte is another chain. What holds at one time inside the validity of all
-/// three certificates holds at every such time, so that validity is all that is left to compare. Only chains that a
-/// trusted root vouches for get in, so nobody can fill it with junk; it is bounded all the same.
-final class ChainMemory: Sendable {
-    /// One chain that held.
+/// The key is the DER encoding of the signing certificate and the intermediate. A chain that is valid at one time within
+/// the validity periods of all three certificates is valid at any such time, so a lookup compares the time only. The
+/// cache contains only chains that end in a trusted root, so an attacker cannot fill it; its size is limited anyway.
+final class ChainCache: Sendable {
+    /// A valid chain.
     struct Chain: Sendable {
         let key: VerificationKey
-        /// How the signer is named in a message, DER.
+        /// The DER contents of the signing certificate's `IssuerAndSerialNumber`.
         let issuerAndSerialNumber: [UInt8]
-        let leafCommonNames: [String]
-        /// When all three certificates are valid.
+        let signerCommonNames: [String]
+        /// The period in which all three certificates are valid.
         let validity: ClosedRange<ASN1Time>
     }
 
@@ -27,13 +27,14 @@ final class ChainMemory: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// - Parameter certificates: signing certificate and intermediate, DER, one after the other.
+    /// - Parameter certificates: the DER of the signing certificate followed by the DER of the intermediate.
     func chain(of certificates: [UInt8]) -> Chain? {
         entries.withLock { $0.chains[certificates] }
     }
 
-    /// Call only for a chain that was judged to hold, with its markers.
-    func remember(leaf: X509Certificate, intermediate: X509Certificate, root: X509Certificate) {
+    /// Adds a chain, and removes the oldest one if the cache is full. The caller must have verified the chain and the
+    /// markers.
+    func insert(leaf: X509Certificate, intermediate: X509Certificate, root: X509Certificate) {
         let all = [leaf, intermediate, root]
         let starts = all.compactMap(\.notBefore)
         let ends = all.compactMap(\.notAfter)
@@ -41,8 +42,8 @@ final class ChainMemory: Sendable {
             start <= end, let key = leaf.verificationKey
         else { return }
         let chain = Chain(
-            key: key, issuerAndSerialNumber: leaf.issuerAndSerialNumber,
-            leafCommonNames: leaf.subjectCommonNames, validity: start...end)
+            key: key, issuerAndSerialNumber: leaf.issuerAndSerialNumber, signerCommonNames: leaf.subjectCommonNames,
+            validity: start...end)
         let bytes = leaf.derRepresentation + intermediate.derRepresentation
         entries.withLock { entries in
             guard entries.chains.updateValue(chain, forKey: bytes) == nil else { return }

@@ -3,8 +3,8 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// One merchant at one sandbox, its key pairs made by openssl.
-final class Bench {
+/// A sandbox and a merchant whose key pairs openssl generates.
+final class SandboxFixture {
     enum Key: String, CaseIterable {
         case ec, rsa
 
@@ -18,7 +18,7 @@ final class Bench {
         }
     }
 
-    /// Making RSA keys is slow; every test shares one hierarchy.
+    /// Shared by all tests, because generating RSA keys is slow.
     static let authority = Result { try SandboxAuthority(createdAt: now) }
     static let now = Timestamp(Date())
 
@@ -36,31 +36,31 @@ final class Bench {
         try scratch.write(authority.tokenIssuerCertificate, "token-issuer.pem")
     }
 
-    /// - Returns: a CSR; its private key is left in `NAME.key.pem`.
-    func csr(_ key: Key, _ more: String...) throws -> [UInt8] {
+    /// Generates a key pair and returns its CSR. The private key is in the file `NAME.key.pem`.
+    func csr(_ key: Key, _ arguments: String...) throws -> [UInt8] {
         let outcome = try Programs.run(
             ["openssl", "req", "-new", "-nodes", "-subj", "/CN=anything", "-keyout", scratch.path("\(key).key.pem")]
-                + key.options + more)
+                + key.options + arguments)
         try #require(outcome.status == 0, "\(outcome.error)")
         return Array(outcome.output.utf8)
     }
 
-    /// - Returns: the DER of a certificate over a new key of `key`'s kind, kept in `NAME.cer` too.
+    /// Generates a key pair and returns its certificate in DER, which is also in the file `NAME.cer`.
     func certificate(_ key: Key, purpose: KeyPurpose = .paymentProcessing) throws -> [UInt8] {
         let der = try authority.issue(csr: csr(key), merchant: merchant, purpose: purpose, notBefore: Self.now)
         try scratch.write(der, "\(key).cer")
         return der
     }
 
-    func order(_ change: (inout TokenOrder) -> Void = { _ in }) -> TokenOrder {
-        var order = TokenOrder(signingTime: Self.now)
-        change(&order)
-        return order
+    func parameters(_ change: (inout TokenParameters) -> Void = { _ in }) -> TokenParameters {
+        var parameters = TokenParameters(signingTime: Self.now)
+        change(&parameters)
+        return parameters
     }
 }
 
-/// A minted token, read back by Foundation's JSON.
-struct ReadToken {
+/// A minted token, parsed with Foundation's `JSONSerialization`.
+struct ParsedToken {
     let outer: [String: Any]
     let paymentData: [String: Any]
     let header: [String: String]
@@ -73,7 +73,7 @@ struct ReadToken {
 
     var signature: [UInt8] { get throws { try base64(paymentData["signature"]) } }
 
-    /// What the signature covers, put together anew from the token's text.
+    /// The bytes that the signature covers, decoded from the fields of the token.
     var signedContent: [UInt8] {
         get throws {
             try base64(header["ephemeralPublicKey"] ?? header["wrappedKey"]) + base64(paymentData["data"])

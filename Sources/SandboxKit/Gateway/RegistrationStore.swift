@@ -6,19 +6,20 @@ import Synchronization
 package struct RegisteredMerchant: Codable, Hashable, Sendable {
     package var partnerInternalMerchantIdentifier: String
     package var partnerMerchantName: String
-    /// As given at registration.
+    /// The value in the registration request. Apple's details contain its SHA-256 hash.
     package var encryptTo: String
-    /// In the order of their registration.
+    /// The domains in the order of their registration.
     package var domainNames: [String]
     package var merchantUrl: String?
 }
 
-/// What is registered: in memory, and one line a change in a file, so that a restart finds it again.
+/// The registered merchants, in memory and in a file, so that they survive a restart.
 ///
-/// A change is in the file before it is answered. A line that was cut off by a kill is passed over; power failure is not a test's concern.
-package final class RegistrationBook: Sendable {
-    /// Apple's limit, in total for one partnerInternalMerchantIdentifier.
-    static let mostDomains = 99
+/// Each change appends one line to the file before the response is sent. An incomplete line, left by a killed process, is
+/// ignored. The file is not synced, so a power failure can lose changes.
+package final class RegistrationStore: Sendable {
+    /// Apple's limit for the domains of one partnerInternalMerchantIdentifier.
+    static let maximumDomainCount = 99
 
     private struct State {
         var merchants: [String: RegisteredMerchant] = [:]
@@ -27,16 +28,17 @@ package final class RegistrationBook: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Parameter path: the file; nil keeps nothing.
+    /// - Parameter path: the path of the file; nil to keep the registrations in memory only.
+    /// - Throws: ``SandboxError`` if the file cannot be read or written.
     package init(path: String?) throws {
         guard let path else { return }
-        let known = Files.exists(path) ? try Self.read(path) : [:]
-        // Written anew: what was changed often takes one line again.
-        let lines = try known.values.map { try Self.line($0) }.joined()
+        let merchants = Files.exists(path) ? try Self.read(path) : [:]
+        // Compacts the file to one line for each merchant.
+        let lines = try merchants.values.map { try Self.line($0) }.joined()
         try Files.write(Array(lines), to: path)
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SandboxFault("can't write '\(path)': \(String(cString: strerror(errno)))") }
-        state.withLock { $0 = State(merchants: known, descriptor: descriptor) }
+        guard descriptor >= 0 else { throw SandboxError("cannot write '\(path)': \(String(cString: strerror(errno)))") }
+        state.withLock { $0 = State(merchants: merchants, descriptor: descriptor) }
     }
 
     deinit {
@@ -44,7 +46,7 @@ package final class RegistrationBook: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Everything, by identifier.
+    /// All registered merchants, sorted by identifier.
     package var merchants: [RegisteredMerchant] {
         state.withLock {
             $0.merchants.values.sorted { $0.partnerInternalMerchantIdentifier < $1.partnerInternalMerchantIdentifier }
@@ -53,25 +55,25 @@ package final class RegistrationBook: Sendable {
 
     package func merchant(_ identifier: String) -> RegisteredMerchant? { state.withLock { $0.merchants[identifier] } }
 
-    /// Adds domains, or makes the record. Name and encryptTo of a later registration replace the earlier ones: what Apple does
-    /// then is not documented.
+    /// Registers a merchant, or adds domains to a registered one. The name and encryptTo of a later registration replace
+    /// the earlier ones; Apple's behaviour is not documented.
     ///
-    /// - Returns: false where there would be more than 99 domains; nothing is changed then.
+    /// - Returns: false, without any change, if the merchant would have more than 99 domains.
     func register(_ new: RegisteredMerchant) throws -> Bool {
         try state.withLock { state in
             var merchant = new
-            let known = state.merchants[new.partnerInternalMerchantIdentifier]?.domainNames ?? []
-            merchant.domainNames = known + new.domainNames.filter { !known.contains($0) }
-            guard merchant.domainNames.count <= Self.mostDomains else { return false }
+            let registered = state.merchants[new.partnerInternalMerchantIdentifier]?.domainNames ?? []
+            merchant.domainNames = registered + new.domainNames.filter { !registered.contains($0) }
+            guard merchant.domainNames.count <= Self.maximumDomainCount else { return false }
             try Self.append(merchant, to: state.descriptor)
             state.merchants[new.partnerInternalMerchantIdentifier] = merchant
             return true
         }
     }
 
-    /// Removes domains; with the last one the record. Domains that are not registered are passed over.
+    /// Removes domains, and the merchant with its last domain. Domains that are not registered are ignored.
     ///
-    /// - Returns: false where there is no such merchant.
+    /// - Returns: false if the merchant is not registered.
     func unregister(_ identifier: String, _ domains: [String]) throws -> Bool {
         try state.withLock { state in
             guard var merchant = state.merchants[identifier] else { return false }
@@ -85,7 +87,9 @@ package final class RegistrationBook: Sendable {
     private static func read(_ path: String) throws -> [String: RegisteredMerchant] {
         var merchants: [String: RegisteredMerchant] = [:]
         let data: Data
-        do { data = try Data(contentsOf: URL(filePath: path)) } catch { throw SandboxFault("can't read '\(path)'") }
+        do { data = try Data(contentsOf: URL(filePath: path)) } catch {
+            throw SandboxError("cannot read '\(path)': \(error)")
+        }
         for line in data.split(separator: UInt8(ascii: "\n")) {
             guard let merchant = try? JSONDecoder().decode(RegisteredMerchant.self, from: Data(line)) else { continue }
             merchants[merchant.partnerInternalMerchantIdentifier] = merchant.domainNames.isEmpty ? nil : merchant
@@ -99,6 +103,6 @@ package final class RegistrationBook: Sendable {
 
     private static func append(_ merchant: RegisteredMerchant, to descriptor: CInt) throws {
         guard descriptor >= 0 else { return }
-        try Files.write(try line(merchant), into: descriptor, named: "the registrations' file")
+        try Files.write(try line(merchant), into: descriptor, named: "registrations.jsonl")
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The faults to come, and how often each kind happened.
-package final class FaultPlan: Sendable {
+/// Decides which calls fail, and counts the faults injected.
+package final class FaultInjector: Sendable {
     private struct State {
         var faults: [GatewayFault]
         var counts: [GatewayFault.Kind: Int] = [:]
@@ -17,8 +17,10 @@ package final class FaultPlan: Sendable {
 
     package var counts: [GatewayFault.Kind: Int] { state.withLock { $0.counts } }
 
-    /// The first planned fault that is for this call and whose chance comes up.
-    func draw(for operation: GatewayOperation) -> GatewayFault.Kind? {
+    /// Returns the fault to inject into a call; nil for none.
+    ///
+    /// It is the first fault for this operation that is still to be injected and that its probability selects.
+    func fault(for operation: GatewayOperation) -> GatewayFault.Kind? {
         state.withLock { state in
             for index in state.faults.indices {
                 let fault = state.faults[index]

@@ -6,13 +6,13 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// Tokens of the sandbox, which shares no code with the library, and the merchant keys that open them.
+/// Tokens made by the sandbox, an implementation that is independent of the library, and the merchant keys for them.
 struct SandboxTokens: Sendable {
     static let shared = Result { try SandboxTokens() }
     static let merchant = "merchant.com.example.sandbox"
 
-    /// What an ordinary token is not, as the platform's tokens are at times.
-    static let kinds: [(name: String, order: @Sendable (inout TokenOrder) -> Void)] = [
+    /// The kinds of tokens, each with the change that makes it from an ordinary token.
+    static let kinds: [(name: String, change: @Sendable (inout TokenParameters) -> Void)] = [
         ("plain", { _ in }),
         ("applicationData", { $0.applicationData = Array("order 4711".utf8) }),
         ("EMV", { $0.dataType = .emv }),
@@ -25,9 +25,9 @@ struct SandboxTokens: Sendable {
         ),
         (
             "authentication responses",
-            { order in
+            { parameters in
                 guard let other = MerchantIdentifier("merchant.com.example.other") else { return }
-                order.authenticationResponses = [.init(merchant: other, amount: 250)]
+                parameters.authenticationResponses = [.init(merchant: other, amount: 250)]
             }
         ),
     ]
@@ -46,23 +46,23 @@ struct SandboxTokens: Sendable {
         let merchant = try #require(MerchantIdentifier(Self.merchant))
         for version in ApplePayToken.Version.allCases {
             let options = version == .ecV1 ? ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"] : ["rsa:2048"]
-            let made = String(
+            let output = String(
                 decoding: try OpenSSL.run(
                     ["req", "-new", "-nodes", "-subj", "/CN=x", "-keyout", "/dev/stdout", "-newkey"] + options),
                 as: UTF8.self)
-            let csr = try #require(made.range(of: "-----BEGIN CERTIFICATE REQUEST-----"))
+            let csr = try #require(output.range(of: "-----BEGIN CERTIFICATE REQUEST-----"))
             certificates[version] = try authority.issue(
-                csr: Array(made[csr.lowerBound...].utf8), merchant: merchant, purpose: .paymentProcessing,
+                csr: Array(output[csr.lowerBound...].utf8), merchant: merchant, purpose: .paymentProcessing,
                 notBefore: signedAt)
-            privateKeys[version] = String(made[..<csr.lowerBound])
+            privateKeys[version] = String(output[..<csr.lowerBound])
         }
         (self.certificates, self.privateKeys) = (certificates, privateKeys)
     }
 
-    func minted(_ version: ApplePayToken.Version, _ change: (inout TokenOrder) -> Void) throws -> MintedToken {
-        var order = TokenOrder(signingTime: signedAt)
-        change(&order)
-        return try authority.mintToken(order, certificate: try #require(certificates[version]))
+    func minted(_ version: ApplePayToken.Version, _ change: (inout TokenParameters) -> Void) throws -> MintedToken {
+        var parameters = TokenParameters(signingTime: signedAt)
+        change(&parameters)
+        return try authority.mintToken(parameters, certificate: try #require(certificates[version]))
     }
 
     func symmetricKey(of token: ApplePayToken) throws -> SymmetricKey {

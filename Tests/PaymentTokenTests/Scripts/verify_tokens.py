@@ -1,8 +1,9 @@
-"""Judges payment tokens with Python's `cryptography` and `openssl cms`, sharing no code with the library.
+"""Verifies and decrypts payment tokens with Python's `cryptography` and `openssl cms`, independently of the library.
 
-usage: judge_tokens.py ROOT.pem EC-KEY.pem RSA-KEY.pem MERCHANT-IDENTIFIER < tokens.jsonl
-Each line in: {"token": the JSON text as received, "receivedAt": seconds since 1970}.
-Each line out: {"accepted", "cms": what `openssl cms -verify` says, null where it was not asked, "plaintext": Base64, "why"}.
+usage: verify_tokens.py ROOT.pem EC-KEY.pem RSA-KEY.pem MERCHANT-IDENTIFIER < tokens.jsonl
+Input, one line for each token: {"token": the JSON text as received, "receivedAt": seconds since 1970}.
+Output, one line for each token: {"accepted": boolean, "cms": whether `openssl cms -verify` succeeds (null if the structure is
+invalid), "plaintext": Base64 (null if rejected), "reason": why the token is rejected (null if accepted)}.
 
 Apple, "Payment token format reference"; RFC 5652; NIST SP 800-56A.
 """
@@ -39,34 +40,34 @@ SIGNING_TIME = bytes.fromhex("2a864886f70d010905")
 PROTECTION = bytes.fromhex("2a864886f70d010934")
 
 
-class Refused(Exception):
+class Rejected(Exception):
     pass
 
 
-def require(holds, why):
-    if not holds:
-        raise Refused(why)
+def require(condition, reason):
+    if not condition:
+        raise Rejected(reason)
 
 
-# JSON, RFC 8259, each name once.
+# JSON, RFC 8259, without repeated names.
 
 
-def once(pairs):
+def unique_names(pairs):
     names = [name for name, _ in pairs]
-    require(len(names) == len(set(names)), "a name twice")
+    require(len(names) == len(set(names)), "a repeated name")
     return dict(pairs)
 
 
 def parse(text):
     def constant(_):
-        raise Refused("no JSON number")
+        raise Rejected("NaN or Infinity")
 
     require(len(text.encode()) <= 65536, "too long")
     try:
-        value = json.loads(text, object_pairs_hook=once, parse_constant=constant)
+        value = json.loads(text, object_pairs_hook=unique_names, parse_constant=constant)
     except ValueError as error:
-        raise Refused(f"no JSON: {error}") from None
-    require(isinstance(value, dict), "no object")
+        raise Rejected(f"not JSON: {error}") from None
+    require(isinstance(value, dict), "not an object")
     return value
 
 
@@ -78,18 +79,18 @@ def member(fields, name, kind, optional=False):
     return value
 
 
-def unbase64(fields, name, least, most):
+def decode_base64(fields, name, minimum, maximum):
     text = member(fields, name, str)
     try:
         data = base64.b64decode(text, validate=True)
     except ValueError:
-        raise Refused(f"{name} is not Base64") from None
-    require(base64.b64encode(data).decode() == text, f"{name} in another spelling")
-    require(least <= len(data) <= most, f"length of {name}")
+        raise Rejected(f"{name} is not Base64") from None
+    require(base64.b64encode(data).decode() == text, f"{name} is not canonical Base64")
+    require(minimum <= len(data) <= maximum, f"length of {name}")
     return data
 
 
-def unhex(fields, name, optional=False):
+def decode_hex(fields, name, optional=False):
     text = member(fields, name, str, optional)
     if text is None:
         return None
@@ -105,32 +106,32 @@ class Token:
         self.version = member(data, "version", str)
         require(self.version in SIGNATURE_ALGORITHMS, "version")
         header = member(data, "header", dict)
-        mine, other = "ephemeralPublicKey", "wrappedKey"
+        expected, forbidden = "ephemeralPublicKey", "wrappedKey"
         if self.version == "RSA_v1":
-            mine, other = other, mine
-        require(header.get(other) is None, "key material of the other version")
-        self.key_material = unbase64(header, mine, 1, 512)
+            expected, forbidden = forbidden, expected
+        require(header.get(forbidden) is None, "key material of the other version")
+        self.key_material = decode_base64(header, expected, 1, 512)
         if self.version == "EC_v1":
             self.sender = self.point(self.key_material)
         else:
             require(len(self.key_material) == 256, "length of wrappedKey")
-        self.transaction_id = unhex(header, "transactionId")
+        self.transaction_id = decode_hex(header, "transactionId")
         if member(outer, "transactionIdentifier", str, True) is not None:
-            require(unhex(outer, "transactionIdentifier") == self.transaction_id, "transactionIdentifier")
-        self.public_key_hash = unbase64(header, "publicKeyHash", 32, 32)
-        self.application_data = unhex(header, "applicationData", optional=True)
-        self.data = unbase64(data, "data", 18, 32768)
-        self.signature = unbase64(data, "signature", 0, 16384)
+            require(decode_hex(outer, "transactionIdentifier") == self.transaction_id, "transactionIdentifier")
+        self.public_key_hash = decode_base64(header, "publicKeyHash", 32, 32)
+        self.application_data = decode_hex(header, "applicationData", optional=True)
+        self.data = decode_base64(data, "data", 18, 32768)
+        self.signature = decode_base64(data, "signature", 0, 16384)
 
     @staticmethod
     def point(der):
         try:
             key = serialization.load_der_public_key(der)
         except Exception:
-            raise Refused("ephemeralPublicKey") from None
+            raise Rejected("ephemeralPublicKey") from None
         require(isinstance(key, ec.EllipticCurvePublicKey) and key.curve.name == "secp256r1", "curve")
-        spelled = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
-        require(spelled == der, "another spelling of the point")
+        encoded = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+        require(encoded == der, "another encoding of the point")
         return key
 
     @property
@@ -138,7 +139,7 @@ class Token:
         return self.key_material + self.data + self.transaction_id + (self.application_data or b"")
 
 
-# BER, X.690: just enough to look at what `openssl cms` does not judge.
+# BER, X.690: the part that is needed for the checks that `openssl cms` does not make.
 
 
 class Node:
@@ -177,19 +178,19 @@ class Node:
     def content(self):
         return self.data[self.inside : self.content_end]
 
-    def child(self, index, tag, why):
-        require(len(self.children) > index and self.children[index].tag == tag, why)
+    def child(self, index, tag, reason):
+        require(len(self.children) > index and self.children[index].tag == tag, reason)
         return self.children[index]
 
 
-def algorithm(node, oids, why):
-    require(node.tag == 0x30 and node.children and node.children[0].tag == 6, why)
-    require(node.children[0].content in oids, why)
+def algorithm(node, oids, reason):
+    require(node.tag == 0x30 and node.children and node.children[0].tag == 6, reason)
+    require(node.children[0].content in oids, reason)
     rest = node.children[1:]
-    require(not rest or (len(rest) == 1 and rest[0].tag == 5 and not rest[0].content), why + ": parameters")
+    require(not rest or (len(rest) == 1 and rest[0].tag == 5 and not rest[0].content), reason + ": parameters")
 
 
-def moment(node):
+def parse_time(node):
     text = node.content.decode("ascii", "replace")
     if node.tag == 0x17 and re.fullmatch(r"\d{12}Z", text):
         text = ("19" if text[:2] >= "50" else "20") + text
@@ -197,13 +198,13 @@ def moment(node):
     try:
         parsed = time.strptime(text, "%Y%m%d%H%M%SZ")
     except ValueError:
-        raise Refused("signingTime is no time") from None
-    require(parsed.tm_sec < 60, "signingTime is no time")
+        raise Rejected("signingTime is not a valid time") from None
+    require(parsed.tm_sec < 60, "signingTime is not a valid time")
     return calendar.timegm(parsed)
 
 
 class Message:
-    """The CMS message's form; raises where it is not as Apple's are."""
+    """A CMS message. Raises Rejected if it does not have the structure of Apple's signatures."""
 
     def __init__(self, token):
         data = token.signature
@@ -215,7 +216,7 @@ class Message:
         require(parts[0].tag == 2 and parts[0].content == b"\x01", "version")
         digests = signed.child(1, 0x31, "digest algorithms")
         require(len(digests.children) == 1, "digest algorithms")
-        algorithm(digests.children[0], [SHA256], "digest algorithm announced")
+        algorithm(digests.children[0], [SHA256], "set of digest algorithms")
         content = signed.child(2, 0x30, "content")
         require(content.child(0, 6, "content type").content == PKCS7_DATA, "content type")
         require(len(content.children) == 1, "attached content")
@@ -227,9 +228,9 @@ class Message:
         require(len(parts[-1].children) == 1, "signers")
         signer = parts[-1].children[0]
         require(signer.tag == 0x30 and signer.child(0, 2, "signer").content == b"\x01", "signer's version")
-        name = signer.child(1, 0x30, "signer's name")
-        self.issuer = data[name.children[0].start : name.children[0].end]
-        self.serial_number = int.from_bytes(name.child(1, 2, "serial number").content, "big", signed=True)
+        identifier = signer.child(1, 0x30, "signer identifier")
+        self.issuer = data[identifier.children[0].start : identifier.children[0].end]
+        self.serial_number = int.from_bytes(identifier.child(1, 2, "serial number").content, "big", signed=True)
         algorithm(signer.child(2, 0x30, "digest algorithm"), [SHA256], "digest algorithm")
         attributes = self.attributes(signer.child(3, 0xA0, "signed attributes"))
         algorithm(
@@ -238,7 +239,7 @@ class Message:
         require(value.tag == 6 and value.content == PKCS7_DATA, "contentType")
         value = self.only(attributes, MESSAGE_DIGEST)
         require(value.tag == 4 and len(value.content) == 32, "messageDigest")
-        self.signing_time = moment(self.only(attributes, SIGNING_TIME))
+        self.signing_time = parse_time(self.only(attributes, SIGNING_TIME))
         if PROTECTION in attributes:
             value = self.only(attributes, PROTECTION)
             require(value.tag == 0x30 and len(value.children) == 2 and value.children[1].tag == 0xA1, "protection")
@@ -278,7 +279,7 @@ def extensions(certificate):
 
 
 def check_certificates(message, production):
-    """What `openssl cms` does not ask of the chain: who is who, the markers, the environment."""
+    """Makes the checks of the certificates that `openssl cms` does not make."""
     certificates = [x509.load_der_x509_certificate(der) for der in message.certificates]
     leaves = [
         c for c in certificates
@@ -310,34 +311,34 @@ def decrypt(token):
     key = EC_KEY if token.version == "EC_v1" else RSA_KEY
     spki = key.public_key().public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
-    require(hashlib.sha256(spki).digest() == token.public_key_hash, "publicKeyHash names no key")
+    require(hashlib.sha256(spki).digest() == token.public_key_hash, "publicKeyHash is not the hash of a known key")
     try:
         decryptor = Cipher(
             algorithms.AES(symmetric_key(token)), modes.GCM(bytes(16), token.data[-16:])).decryptor()
         return decryptor.update(token.data[:-16]) + decryptor.finalize()
     except Exception:
-        raise Refused("decryption") from None
+        raise Rejected("decryption") from None
 
 
-def judge(line):
+def process(line):
     case = json.loads(line)
-    verdict = {"accepted": False, "cms": None, "plaintext": None, "why": None}
+    result = {"accepted": False, "cms": None, "plaintext": None, "reason": None}
     try:
         token = Token(case["token"])
         message = Message(token)
-        verdict["cms"] = cms_verifies(token, message, ROOT)
+        result["cms"] = cms_verifies(token, message, ROOT)
         try:
             check_certificates(message, production=True)
         except (ValueError, x509.DuplicateExtension):
-            # cryptography reads a certificate's parts when they are first looked at.
-            raise Refused("a certificate does not read") from None
-        require(verdict["cms"], "openssl cms -verify")
+            # cryptography parses the fields of a certificate only when they are accessed.
+            raise Rejected("a certificate cannot be parsed") from None
+        require(result["cms"], "openssl cms -verify")
         require(abs(message.signing_time - case["receivedAt"]) <= 300, "time")
-        verdict["plaintext"] = base64.b64encode(decrypt(token)).decode()
-        verdict["accepted"] = True
-    except Refused as refusal:
-        verdict["why"] = str(refusal)
-    return json.dumps(verdict)
+        result["plaintext"] = base64.b64encode(decrypt(token)).decode()
+        result["accepted"] = True
+    except Rejected as rejection:
+        result["reason"] = str(rejection)
+    return json.dumps(result)
 
 
 def load(path):
@@ -350,7 +351,7 @@ EC_KEY, RSA_KEY = load(sys.argv[2]), load(sys.argv[3])
 SCRATCH = os.path.dirname(ROOT)
 
 if __name__ == "__main__":
-    # Threads will do: most of the time goes into openssl.
+    # Threads are enough, because openssl takes most of the time.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for verdict in pool.map(judge, sys.stdin.readlines()):
-            print(verdict)
+        for result in pool.map(process, sys.stdin.readlines()):
+            print(result)

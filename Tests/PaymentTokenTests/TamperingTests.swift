@@ -5,10 +5,10 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// Every part of every kind of token, changed in turn: real ones, and the sandbox's of all kinds.
+/// Changes every part of every kind of token in turn: of the real tokens, and of sandbox tokens of all kinds.
 @Suite("Changing one part of a token after it was signed")
-struct EveryPartTests {
-    /// A right token and what judges it.
+struct TamperingTests {
+    /// A valid token, and what is needed to verify and decrypt it.
     struct Subject: Sendable {
         let name: String
         let token: ApplePayToken
@@ -16,9 +16,9 @@ struct EveryPartTests {
         let receivedAt: Timestamp
         let verifier: SignatureVerifier
         let expected: ExpectedTransaction
-        /// nil where the merchant's key was not published.
+        /// Restores the symmetric key; nil for a real token whose private key is not published.
         let symmetricKey: (@Sendable (ApplePayToken) throws -> SymmetricKey)?
-        /// What is inside, byte for byte, where it is known.
+        /// The exact plaintext; nil if it is not known.
         let plaintext: [UInt8]?
     }
 
@@ -29,9 +29,9 @@ struct EveryPartTests {
         let verifier = SignatureVerifier(environment: TokenEnvironment.sandbox, trustRoots: sandbox.trustRoots)
         return try ApplePayToken.Version.allCases.flatMap { version in
             try SandboxTokens.kinds.map { kind in
-                let minted = try sandbox.minted(version, kind.order)
+                let minted = try sandbox.minted(version, kind.change)
                 return Subject(
-                    name: "sandbox's \(version.rawValue), \(kind.name)",
+                    name: "sandbox \(version.rawValue), \(kind.name)",
                     token: try ApplePayToken(parsing: Array(minted.json.utf8)),
                     merchantIdentifier: SandboxTokens.merchant, receivedAt: sandbox.signedAt, verifier: verifier,
                     expected: ExpectedTransaction(
@@ -44,7 +44,7 @@ struct EveryPartTests {
     }
 
     private static func fixtureSubjects() throws -> [Subject] {
-        guard Fixture.areThere else { return [] }
+        guard Fixture.areAvailable else { return [] }
         let verifier = SignatureVerifier(environment: TokenEnvironment.production)
         return try Fixture.all.map { fixture in
             let key = fixture.hasKey ? try fixture.symmetricKey() : nil
@@ -61,7 +61,7 @@ struct EveryPartTests {
 
     struct NoKey: Error {}
 
-    /// Judges as a decryptor does; knows the key of the right token alone.
+    /// Opens a token with the key of the valid token; any other publicKeyHash is unknown.
     private func open(
         _ token: ApplePayToken, as subject: Subject, expecting expected: ExpectedTransaction
     ) async throws -> [UInt8] {
@@ -75,10 +75,10 @@ struct EveryPartTests {
         return opened.withPlaintext { Array($0) }
     }
 
-    @Test("Unchanged, each of them verifies, opens to its exact plaintext and is as expected")
+    @Test("An unchanged token is accepted and decrypts to its exact plaintext")
     func unchanged() async throws {
         let subjects = try Self.subjects.get()
-        #expect(subjects.count == (Fixture.areThere ? 14 : 10))
+        #expect(subjects.count == (Fixture.areAvailable ? 14 : 10))
         for subject in subjects where subject.symmetricKey != nil {
             let plaintext = try await open(subject.token, as: subject, expecting: subject.expected)
             #expect(plaintext == subject.plaintext, "\(subject.name)")
@@ -86,27 +86,30 @@ struct EveryPartTests {
     }
 
     @Test(
-        "It is refused for that part", arguments: PartChange.ofToken + PartChange.ofMessage + PartChange.ofCertificates)
+        "A changed token is rejected for the changed part",
+        arguments: PartChange.ofToken + PartChange.ofMessage + PartChange.ofCertificates)
     func changed(_ change: PartChange) async throws {
         for subject in try Self.subjects.get() {
-            // The chain is remembered, so that the refusal holds for the short way too.
+            // Verifying the valid token caches its chain, so that the changed token also meets the fast check.
             try subject.verifier.verify(subject.token, receivedAt: subject.receivedAt).requireVerified()
             var parts = TestMint.Parts(subject.token)
             try change.change(&parts)
-            let says = try #require(change.says[subject.token.version])
+            let mentions = try #require(change.mentions[subject.token.version])
             let token: ApplePayToken
             do { token = try parts.token() } catch let error as PaymentTokenError {
-                #expect(change.refusal == .unreadable(error.code), "\(subject.name): \(error)")
-                #expect(error.detail.contains(says), "\(subject.name): \(error)")
+                #expect(change.rejection == .parsing(error.code), "\(subject.name): \(error)")
+                #expect(error.detail.contains(mentions), "\(subject.name): \(error)")
                 continue
             }
             let verification = subject.verifier.verify(token, receivedAt: subject.receivedAt)
             let failed = verification.checks.filter { $0.outcome == .failed }
-            switch change.refusal {
-            case .unreadable: Issue.record("\(subject.name): it reads as a token")
+            switch change.rejection {
+            case .parsing: Issue.record("\(subject.name): the changed token can be parsed")
             case .checks(let names):
                 #expect(Set(failed.map(\.name)) == names, "\(subject.name): \(failed)")
-                #expect(says.isEmpty || failed.contains { $0.finding.contains(says) }, "\(subject.name): \(failed)")
+                if let reason = change.reason {
+                    #expect(failed.contains { $0.failureReason == reason }, "\(subject.name): \(failed)")
+                }
                 await #expect(throws: PaymentTokenError.self) {
                     _ = try await open(token, as: subject, expecting: ExpectedTransaction())
                 }
@@ -121,7 +124,7 @@ struct EveryPartTests {
         }
     }
 
-    @Test("Another order of the certificates says the same, and is accepted")
+    @Test("A token with its certificates in another order is accepted")
     func certificatesReversed() throws {
         for subject in try Self.subjects.get() {
             var parts = TestMint.Parts(subject.token)
@@ -134,7 +137,7 @@ struct EveryPartTests {
         }
     }
 
-    @Test("At another time of receipt it is refused for its time", arguments: [-301, 301, 86_400])
+    @Test("A token received outside the time window is rejected for its signing time", arguments: [-301, 301, 86_400])
     func receivedAtOtherTime(_ seconds: Int) throws {
         for subject in try Self.subjects.get() {
             let time = subject.receivedAt.adding(.seconds(seconds))
@@ -143,7 +146,7 @@ struct EveryPartTests {
         }
     }
 
-    @Test("In the other environment the sandbox's tokens are refused for it")
+    @Test("In the production environment, sandbox tokens are rejected for their environment")
     func otherEnvironment() throws {
         let sandbox = try SandboxTokens.shared.get()
         let production = SignatureVerifier(
@@ -154,7 +157,7 @@ struct EveryPartTests {
         }
     }
 
-    /// One expectation that the request did not have, and the field named for it.
+    /// Expected values that no token has, each with the field that differs.
     static let unexpected: [(TransactionCheck.Name, @Sendable (inout ExpectedTransaction) -> Void)] = [
         (.merchantIdentifier, { $0.merchantIdentifier = "merchant.com.example.else" }),
         (.currencyCode, { $0.currencyCode = "978" }),
@@ -162,7 +165,7 @@ struct EveryPartTests {
         (.applicationData, { $0.applicationData = Array("another order".utf8) }),
     ]
 
-    @Test("Held against another request it is refused for the field that differs", arguments: unexpected.indices)
+    @Test("A token for another request is rejected for the field that differs", arguments: unexpected.indices)
     func otherRequest(_ index: Int) async throws {
         let (name, change) = Self.unexpected[index]
         for subject in try Self.subjects.get() where subject.symmetricKey != nil {
@@ -175,7 +178,7 @@ struct EveryPartTests {
         }
     }
 
-    @Test("Each kind's own fields are read")
+    @Test("The payment data of each kind of token has the fields of that kind")
     func kinds() throws {
         for subject in try Self.subjects.get() {
             guard let key = subject.symmetricKey else { continue }

@@ -1,5 +1,5 @@
-/// Writes a JSON object with its members in the order given, without blanks: as Apple's servers do.
-struct JSONObjectText {
+/// Writes a JSON object as Apple's servers do: with the members in the given order and without white space.
+struct JSONObjectWriter {
     private var members: [String] = []
 
     var text: String { "{\(members.joined(separator: ","))}" }
@@ -8,7 +8,7 @@ struct JSONObjectText {
         literal(name, Self.quoted(value))
     }
 
-    /// A number, an object or an array, already spelled.
+    /// Adds a member whose value is JSON text, such as a number, an object or an array.
     mutating func literal(_ name: String, _ json: String) {
         members.append("\(Self.quoted(name)):\(json)")
     }

@@ -3,20 +3,20 @@ import MerchantTestSupport
 import PaymentToken
 import Vocabulary
 
-extension AgreementTests {
-    /// Seeded, so that a disagreement can be repeated but for what is random in every token.
+extension DifferentialTests {
+    /// Returns the cases in an order that depends on the seed only. Keys and signatures are different in each run.
     static func cases() throws -> [Case] {
         var generator = SeededGenerator(seed: MutationTests.seed &+ 7)
-        var makers = rightMakers
+        var makers = validMakers
         makers += SignatureTests.accepted.map { accepted in
             (accepted.0, { _ in try mint { accepted.1(&$0) } })
         }
-        makers += SignatureRefusalTests.minted.map { wrong in
+        makers += SignatureRejectionTests.defects.map { defect in
             (
-                wrong.testDescription,
+                defect.testDescription,
                 { _ in
-                    var mint = TestMint(version: wrong.version)
-                    try wrong.change(&mint)
+                    var mint = TestMint(version: defect.version)
+                    try defect.change(&mint)
                     return try mint.parts().json
                 }
             )
@@ -32,26 +32,26 @@ extension AgreementTests {
                 }
             )
         }
-        makers += TokenParsingTests.refusals.map { refusal in
+        makers += TokenParsingTests.defects.map { defect in
             (
-                refusal.testDescription,
+                defect.testDescription,
                 { _ in
                     var parts = try TestMint().parts()
-                    refusal.change(&parts)
-                    return refusal.rewrite(parts.json)
+                    defect.change(&parts)
+                    return defect.rewrite(parts.json)
                 }
             )
         }
         var cases: [Case] = []
         let now = Int(TestMint.signedAt.millisecondsSince1970 / 1000)
         while cases.count < count {
-            // A third is right, a sixth mutated at random, the others are wrong in the ways above, each in its turn.
-            let turn = cases.count % 6
+            // One third of the tokens is valid, one sixth is mutated at random, and the rest come from all makers in turn.
+            let remainder = cases.count % 6
             let maker =
-                turn < 2
-                ? rightMakers[cases.count / 6 % rightMakers.count]
-                : turn == 2 ? ("mutated", mutated) : makers[(cases.count / 6 * 3 + turn - 3) % makers.count]
-            let offset = turn == 0 && cases.count % 5 == 0 ? [-301, -300, 300, 301][cases.count / 30 % 4] : 0
+                remainder < 2
+                ? validMakers[cases.count / 6 % validMakers.count]
+                : remainder == 2 ? ("mutated", mutated) : makers[(cases.count / 6 * 3 + remainder - 3) % makers.count]
+            let offset = remainder == 0 && cases.count % 5 == 0 ? [-301, -300, 300, 301][cases.count / 30 % 4] : 0
             cases.append(
                 Case(kind: "\(maker.0), \(offset) s", token: try maker.1(&generator), receivedAt: now + offset))
         }
@@ -74,19 +74,19 @@ extension AgreementTests {
         Bool.random(using: &generator) ? "order \(UInt16.random(in: 0...9999, using: &generator))" : nil
     }
 
-    /// Every kind of payment data, both versions, with applicationData and without.
-    private static let rightMakers: [Maker] = rightPlaintexts.flatMap { plaintext in
-        ApplePayToken.Version.allCases.map { right($0, plaintext) }
+    /// Makers of valid tokens: every kind of payment data in both versions, with and without applicationData.
+    private static let validMakers: [Maker] = validPlaintexts.flatMap { plaintext in
+        ApplePayToken.Version.allCases.map { valid($0, plaintext) }
     }
 
-    private static let rightPlaintexts = [
+    private static let validPlaintexts = [
         TestMint.plaintext, PaymentDataTests.complete, TestMint.plaintext.replacing(":100,", with: ":\"0100\","),
         TestMint.plaintext.replacing("3DSecure", with: "EMV").replacing("onlinePaymentCryptogram", with: "emvData"),
     ]
 
-    private static func right(_ version: ApplePayToken.Version, _ plaintext: String) -> Maker {
+    private static func valid(_ version: ApplePayToken.Version, _ plaintext: String) -> Maker {
         (
-            "right \(version.rawValue)",
+            "valid \(version.rawValue)",
             { generator in
                 try TestMint(version: version, plaintext: plaintext, applicationData: applicationData(&generator))
                     .parts().json

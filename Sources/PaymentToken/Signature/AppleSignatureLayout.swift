@@ -1,0 +1,95 @@
+/// The positions of the variable parts of a signature in the exact encoding that Apple uses.
+///
+/// All other bytes are compared with constants, so a signature in any other encoding has no layout. Nothing is verified
+/// here.
+package struct AppleSignatureLayout {
+    /// The signing certificate followed by the intermediate.
+    package let certificates: Range<Int>
+    package let issuerAndSerialNumber: Range<Int>
+    /// The signed attributes with their header.
+    package let signedAttributes: Range<Int>
+    package let signingTime: Range<Int>
+    package let messageDigest: Range<Int>
+    package let signature: Range<Int>
+
+    /// - Returns: nil if the message is not in Apple's encoding.
+    package init?(_ message: [UInt8], _ version: ApplePayToken.Version) {
+        let constants = EncodingConstants.of(version)
+        var reader = DERReader(message)
+        guard reader.literal(EncodingConstants.start), var digests = reader.enter(0x31),
+            EncodingConstants.skipSHA256(&digests), digests.isAtEnd, reader.literal(EncodingConstants.noContent)
+        else { return nil }
+        let start = reader.position
+        guard reader.element(0x30) != nil, reader.element(0x30) != nil else { return nil }
+        certificates = start..<reader.position
+        guard reader.literal(EncodingConstants.endOfContents), var signers = reader.enter(0x31),
+            reader.literal(EncodingConstants.end), reader.isAtEnd, var signer = signers.enter(0x30), signers.isAtEnd,
+            signer.literal(EncodingConstants.version1), let identifier = signer.contents(0x30),
+            EncodingConstants.skipSHA256(&signer)
+        else { return nil }
+        issuerAndSerialNumber = identifier
+        let attributesStart = signer.position
+        guard var attributes = signer.enter(0xA0) else { return nil }
+        signedAttributes = attributesStart..<signer.position
+        guard signer.literal(constants.signatureAlgorithm), let signature = signer.contents(0x04), signer.isAtEnd else {
+            return nil
+        }
+        self.signature = signature
+        // Apple's order is the order that DER requires for a SET OF: each attribute is longer than the one before.
+        guard attributes.literal(EncodingConstants.contentType), attributes.literal(EncodingConstants.signingTime),
+            let time = attributes.contents(0x17), time.count == 13
+        else { return nil }
+        signingTime = time
+        // Optional: tokens of 2014 do not have it.
+        _ = attributes.literal(constants.algorithmProtection)
+        guard attributes.literal(EncodingConstants.messageDigest), let digest = attributes.contents(0x04),
+            digest.count == 32, attributes.isAtEnd
+        else { return nil }
+        messageDigest = digest
+    }
+}
+
+/// The bytes that are the same in all signatures of a version.
+private struct EncodingConstants {
+    let signatureAlgorithm: [UInt8]
+    let algorithmProtection: [UInt8]
+
+    static func of(_ version: ApplePayToken.Version) -> EncodingConstants {
+        switch version {
+        case .ecV1: ec
+        case .rsaV1: rsa
+        }
+    }
+
+    /// The start of the ContentInfo of signedData version 1. The length byte `80` means an indefinite length.
+    static let start = [0x30, 0x80, 0x06, 0x09] + OID.signedData + [0xA0, 0x80, 0x30, 0x80] + version1
+    static let version1: [UInt8] = [0x02, 0x01, 0x01]
+    /// EncapsulatedContentInfo of data without content, and the header of the certificates.
+    static let noContent = [0x30, 0x80, 0x06, 0x09] + OID.data + endOfContents + [0xA0, 0x80]
+    /// The end-of-contents octets of one element of indefinite length.
+    static let endOfContents: [UInt8] = [0, 0]
+    /// The end-of-contents octets of the three outer elements.
+    static let end = endOfContents + endOfContents + endOfContents
+    static let contentType =
+        [0x30, 0x18, 0x06, 0x09] + OID.contentType + [0x31, 0x0B, 0x06, 0x09] + OID.data
+    /// The attribute up to the header of its value.
+    static let signingTime = [0x30, 0x1C, 0x06, 0x09] + OID.signingTime + [0x31, 0x0F]
+    /// The attribute up to the header of its value.
+    static let messageDigest = [0x30, 0x2F, 0x06, 0x09] + OID.messageDigest + [0x31, 0x22]
+    static let sha256 = [0x30, 0x0B, 0x06, 0x09] + OID.sha256
+    /// SHA-256 with NULL as parameters, as in tokens of 2014.
+    static let sha256WithNull = [0x30, 0x0D, 0x06, 0x09] + OID.sha256 + [0x05, 0x00]
+
+    static let ec = EncodingConstants(
+        signatureAlgorithm: [0x30, 0x0A, 0x06, 0x08] + OID.ecdsaWithSHA256,
+        algorithmProtection: [0x30, 0x28, 0x06, 0x09] + OID.algorithmProtection + [0x31, 0x1B, 0x30, 0x19]
+            + sha256 + [0xA1, 0x0A, 0x06, 0x08] + OID.ecdsaWithSHA256)
+    static let rsa = EncodingConstants(
+        signatureAlgorithm: [0x30, 0x0D, 0x06, 0x09] + OID.sha256WithRSA + [0x05, 0x00],
+        algorithmProtection: [0x30, 0x2B, 0x06, 0x09] + OID.algorithmProtection + [0x31, 0x1E, 0x30, 0x1C]
+            + sha256 + [0xA1, 0x0D, 0x06, 0x09] + OID.sha256WithRSA + [0x05, 0x00])
+
+    static func skipSHA256(_ reader: inout DERReader) -> Bool {
+        reader.literal(sha256) || reader.literal(sha256WithNull)
+    }
+}

@@ -1,0 +1,6 @@
+/// The properties of a signer that the checks of environment and signing time need.
+struct SignerDetails {
+    let signingTime: ASN1Time
+    /// The common names of the signing certificate's subject.
+    let commonNames: [String]
+}

@@ -1,0 +1,53 @@
+/// The fields of a CMS message that no signature covers (RFC 5652 section 5.4) and that libcrypto does not check: the
+/// versions, the set of digest algorithms, and the form of the signer identifier.
+///
+/// Each has one permitted value, the one that Apple sends, so that any change to them is rejected.
+struct UnsignedFields {
+    private static let version1: [UInt8] = [1]
+    /// SHA-256 without parameters, as in tokens of 2023, or with NULL as parameters, as in tokens of 2014.
+    private static let onlySHA256 = [
+        [0x30, 0x0B, 0x06, 0x09] + OID.sha256, [0x30, 0x0D, 0x06, 0x09] + OID.sha256 + [0x05, 0x00],
+    ]
+
+    private let version: [UInt8]
+    private let digestAlgorithms: [UInt8]
+    private let signerVersion: [UInt8]
+    private let hasIssuerAndSerialNumber: Bool
+
+    /// - Parameter der: a CMS message of signed data with one signer, in DER.
+    /// - Returns: nil if the message has other elements than these.
+    init?(_ der: [UInt8]) {
+        var reader = DERReader(der)
+        guard var message = reader.enter(0x30), reader.isAtEnd, message.contents(0x06) != nil,
+            var content = message.enter(0xA0), var signedData = content.enter(0x30),
+            let version = signedData.contents(0x02), let digestAlgorithms = signedData.contents(0x31),
+            signedData.contents(0x30) != nil
+        else { return nil }
+        // The optional certificates and revocation lists.
+        _ = signedData.contents(0xA0)
+        _ = signedData.contents(0xA1)
+        guard var signers = signedData.enter(0x31), signedData.isAtEnd, var signer = signers.enter(0x30),
+            signers.isAtEnd, let signerVersion = signer.contents(0x02)
+        else { return nil }
+        self.version = Array(der[version])
+        self.digestAlgorithms = Array(der[digestAlgorithms])
+        self.signerVersion = Array(der[signerVersion])
+        hasIssuerAndSerialNumber = signer.contents(0x30) != nil
+    }
+
+    /// - Throws: ``FullSignatureCheck/StructureFailure`` if a field does not have the permitted value.
+    func validate() throws(FullSignatureCheck.StructureFailure) {
+        if version != Self.version1 {
+            throw .init(.signedDataVersion, "the signed data does not have version 1 (RFC 5652 section 5.1)")
+        }
+        if !Self.onlySHA256.contains(digestAlgorithms) {
+            throw .init(.digestAlgorithmSet, "the signed data lists other digest algorithms than SHA-256 alone")
+        }
+        if !hasIssuerAndSerialNumber {
+            throw .init(.signerIdentifier, "the signer is not identified by issuer and serial number")
+        }
+        if signerVersion != Self.version1 {
+            throw .init(.signerVersion, "the signer info does not have version 1 (RFC 5652 section 5.3)")
+        }
+    }
+}
