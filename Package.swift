@@ -60,7 +60,7 @@ let base: [Target] = [
     room("Secrets"),
     room("LocalSocket", [.nioCore]),
     room("HTTPKit", [.nioCore, .nioHTTP1, .logging]),
-    room("NameResolution", [.nioPosix]),
+    room("OutboundHTTP", [.asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     // Nothing imports it: a program that names it has its `free`.
     .target(name: "CWipingAllocator"),
@@ -114,18 +114,15 @@ let edges: [Target] = [
     room(
         "EventDelivery",
         [
-            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "NameResolution", .crypto,
-            .asyncHTTPClient, .nioCore, .nioHTTP1, .nioSSL, .nioPosix, .logging, .serviceLifecycle,
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "OutboundHTTP", .crypto, .logging,
+            .serviceLifecycle,
         ]),
     room(
         "MerchantKeyClient",
         ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
     room(
         "AppleGateway",
-        [
-            "MerchantCore", "Vocabulary", "NameResolution", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioPosix,
-            .nioSSL, .logging,
-        ]),
+        ["MerchantCore", "Vocabulary", "OutboundHTTP", .crypto, .nioPosix, .logging]),
 ]
 
 let composition: [Target] = [
@@ -134,7 +131,8 @@ let composition: [Target] = [
         [
             "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "SQLiteStore", "KeyCustody",
             "MerchantOperations",
-            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "Schema", "CLinux",
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "OutboundHTTP", "Schema",
+            "CLinux",
             .configuration,
             .yams,
             .serviceLifecycle,
@@ -187,7 +185,7 @@ let testTargets: [Target] = [
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
     tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),
-    tests("NameResolutionTests", ["NameResolution"]),
+    tests("OutboundHTTPTests", ["OutboundHTTP"]),
     tests(
         "MerchantOperationsTests",
         ["MerchantOperations", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets"]),
@@ -213,7 +211,8 @@ let testTargets: [Target] = [
     tests(
         "AppleGatewayTests",
         [
-            "AppleGateway", "KeyCustody", "SandboxKit", "MerchantTestSupport", "MerchantCore", "Vocabulary", .logging,
+            "AppleGateway", "OutboundHTTP", "KeyCustody", "SandboxKit", "MerchantTestSupport", "MerchantCore",
+            "Vocabulary", .logging,
             .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
         ], resources: [.copy("Scripts")]),
     tests(

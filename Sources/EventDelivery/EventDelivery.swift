@@ -1,48 +1,47 @@
 package import Logging
 package import MerchantOperations
-package import NIOCore
 import ServiceLifecycle
 
 /// Delivers stored events to the webhooks of the settings: signed, in order for each merchant, at least once.
 ///
-/// Nothing waits for it: it reads from the store what has to be sent, and notes there what was.
+/// It reads the events from the store and records deliveries there. Nothing in the daemon waits for it.
 package struct EventDelivery: Service {
     package struct Limits: Sendable {
-        /// Attempts beside each other, for each webhook.
+        /// Concurrent attempts to one webhook.
         package var concurrency = 8
-        /// From the beginning of an attempt to the answer's head.
+        /// From the start of an attempt to the head of the response.
         package var attempt = Duration.seconds(15)
-        package var connect = TimeAmount.seconds(5)
-        /// Before an attempt at a receiver that is down; doubles up to ten seconds.
+        package var connect = Duration.seconds(5)
+        /// Pause before an attempt to a receiver that is down; doubles up to ten seconds.
         package var probePause = Duration.seconds(1)
-        /// How long attempts may go on once the daemon stops.
-        package var farewell = Duration.seconds(3)
-        /// Before a store that failed is asked again.
+        /// How long running attempts may continue at shutdown.
+        package var shutdownGracePeriod = Duration.seconds(3)
+        /// Pause before the next access to a store that failed.
         package var storePause = Duration.seconds(5)
 
         package init() {}
     }
 
-    private let couriers: [WebhookDispatcher]
+    private let dispatchers: [WebhookDispatcher]
     private let logger: Logger
 
     package init(
         to webhooks: [Webhook], operations: MerchantOperations, limits: Limits = Limits(), logger: Logger
     ) {
-        couriers = webhooks.map { WebhookDispatcher(to: $0, operations: operations, limits: limits, logger: logger) }
+        dispatchers = webhooks.map { WebhookDispatcher(to: $0, operations: operations, limits: limits, logger: logger) }
         self.logger = logger
     }
 
-    /// Delivers until a graceful shutdown, which lets attempts under way finish for a moment.
+    /// Delivers until a graceful shutdown, which gives running attempts a short time to finish.
     package func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
-                for courier in couriers { group.addTask { await courier.run() } }
-                // A service that returns ends the daemon, and there may be no webhook.
+                for dispatcher in dispatchers { group.addTask { await dispatcher.run() } }
+                // A service that returns ends the daemon, and the settings may have no webhook.
                 group.addTask { try? await gracefulShutdown() }
             }
         } onCancelOrGracefulShutdown: {
-            for courier in couriers { courier.stop() }
+            for dispatcher in dispatchers { dispatcher.stop() }
         }
         logger.debug("event delivery ended")
     }

@@ -1,25 +1,24 @@
 import FoundationEssentials
 package import MerchantCore
-import NIOSSL
-import Vocabulary
+import OutboundHTTP
 
-/// Somebody who asked to be told of events, as the settings name them.
+/// A receiver of events, as the settings name it.
 package struct Webhook: Sendable {
-    /// What status and log call it: its address may hold a secret.
+    /// For status and log, because the address may contain a secret.
     package let name: String
     package let address: WebhookAddress
-    /// Holds what deliveries are signed with; read for each one, so that a changed secret counts at once.
+    /// The secrets that sign deliveries. Read for each delivery, so that a changed secret takes effect at once.
     package let secretFile: String
-    /// The kinds of events it gets; nil for every kind.
+    /// The kinds of events to deliver; nil for every kind.
     package let kinds: Set<Event.Kind>?
-    /// What its certificate must chain to; nil for the system's roots.
-    let trustRoots: [NIOSSLCertificate]?
-    /// Whether it may be on this machine or in a private network.
+    /// The receiver's certificate must chain to one of these.
+    let trustRoots: TrustRoots
+    /// Whether the receiver may be on this machine or in a private network.
     package let allowsInternalAddresses: Bool
 
-    /// - Parameter trustRoots: PEM files' contents.
-    /// - Throws: ``WebhookFault`` for an address inside where that is not allowed, a secret that cannot be read, or roots
-    ///   that are no certificates.
+    /// - Parameter trustRoots: contents of PEM files; nil for the system's roots.
+    /// - Throws: ``WebhookFault`` for an internal address that is not allowed, secrets that cannot be read, or trust roots
+    ///   without certificates.
     package init(
         name: String, address: WebhookAddress, secretFile: String, kinds: Set<Event.Kind>?,
         trustRoots: [[UInt8]]?, allowsInternalAddresses: Bool
@@ -33,10 +32,9 @@ package struct Webhook: Sendable {
         self.address = address
         self.secretFile = secretFile
         self.kinds = kinds
-        do { self.trustRoots = try trustRoots.map { try $0.flatMap(NIOSSLCertificate.fromPEMBytes) } } catch {
-            throw WebhookFault("has trust roots that cannot be read, expected PEM files of certificates")
-        }
-        guard self.trustRoots?.isEmpty != true else {
+        do {
+            self.trustRoots = try trustRoots.map { try TrustRoots(pem: Array($0.joined(separator: [0x0A]))) } ?? .system
+        } catch {
             throw WebhookFault("has trust roots without a certificate, expected PEM files of certificates")
         }
         self.allowsInternalAddresses = allowsInternalAddresses
@@ -45,26 +43,26 @@ package struct Webhook: Sendable {
     package var registration: WebhookRegistration { WebhookRegistration(name: name, kinds: kinds) }
 }
 
-/// Where a webhook is: an https URL without user, password or fragment.
+/// A webhook's address: an https URL without user, password or fragment.
 package struct WebhookAddress: Hashable, Sendable {
     package static let longest = 2_048
 
     /// Lower case; an IPv6 address without brackets.
     package let host: String
-    /// 443 unless said otherwise.
+    /// The default is 443.
     package let port: Int
-    /// The whole of it, with the host in lower case.
-    let url: String
-    /// The host, where it is an address and no name.
+    /// The whole URL, with the host in lower case.
+    let url: URL
+    /// The host if it is an IP address; nil for a name.
     let literal: NetworkAddress?
 
-    /// - Throws: ``WebhookFault`` saying what was found and expected, without path and query, which may hold a secret.
+    /// - Throws: ``WebhookFault`` with what was found and expected, without path and query, which may contain a secret.
     package init(_ text: String) throws(WebhookFault) {
         guard text.utf8.count <= Self.longest else {
             throw WebhookFault("has \(text.utf8.count) bytes, expected at most \(Self.longest)")
         }
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
-            throw WebhookFault("is no URL, expected one such as https://example.com/events")
+            throw WebhookFault("is not a URL, expected one such as https://example.com/events")
         }
         guard scheme == "https" else { throw WebhookFault("is a URL with '\(scheme)', expected https") }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
@@ -83,7 +81,11 @@ package struct WebhookAddress: Hashable, Sendable {
         port = parts.port ?? 443
         let authority = host.contains(":") ? "[\(host)]" : host
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
-        url = "https://\(authority):\(port)\(path)" + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
+        let query = parts.percentEncodedQuery.map { "?\($0)" } ?? ""
+        guard let url = URL(string: "https://\(authority):\(port)\(path)\(query)") else {
+            throw WebhookFault("is not a URL, expected one such as https://example.com/events")
+        }
+        self.url = url
     }
 
     /// RFC 1123 section 2.1. A last part that is a number, decimal or hexadecimal, is read as an address by resolvers.
@@ -102,7 +104,7 @@ package struct WebhookAddress: Hashable, Sendable {
     }
 }
 
-/// Why a webhook's settings were refused: reads on after its name or "it".
+/// Why a webhook's settings were refused: the end of a sentence that begins with the webhook's name.
 package struct WebhookFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

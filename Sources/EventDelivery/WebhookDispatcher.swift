@@ -1,93 +1,99 @@
 import Logging
 import MerchantCore
 import MerchantOperations
+import OutboundHTTP
 import Vocabulary
 
-/// Brings one webhook its events: each lane in order, lanes beside each other.
+/// Delivers events to one webhook: in order within a lane (one merchant's events), lanes concurrently.
 ///
-/// What is on its way stands in the store alone; here is only which lanes are being served just now.
+/// The store alone knows what was delivered. This actor knows only which lanes have a running attempt.
 actor WebhookDispatcher {
-    /// Once so many lanes failed and none succeeded, the receiver is taken to be down: one attempt at a time, with pauses.
+    /// After failures in this many lanes and no success, the receiver counts as down: one attempt at a time, with pauses.
     static let lanesUntilDown = 8
-    /// Short, because a fresh event that would be taken waits for it too.
+    /// Short, because new events wait for it too.
     static let longestProbePause = Duration.seconds(10)
     /// A clock that jumps is noticed within this time.
     static let longestSleep = Duration.seconds(60)
 
     private let name: String
-    private let messenger: WebhookSender
+    private let sender: WebhookSender
     private let operations: MerchantOperations
     private let limits: EventDelivery.Limits
     private let logger: Logger
-    private let alarms: AsyncStream<Void>
-    private nonisolated let alarm: AsyncStream<Void>.Continuation
+    private let wakeUps: AsyncStream<Void>
+    private nonisolated let wakeUp: AsyncStream<Void>.Continuation
 
-    private var lanesUnderWay: Set<String> = []
+    private var busyLanes: Set<String> = []
     /// Lanes that failed since the last success.
     private var failedLanes: Set<String> = []
-    private var probes = 0
-    private var pausedUntil: ContinuousClock.Instant?
+    /// Open while the receiver is down.
+    private var circuit: Circuit<ContinuousClock.Instant>
     private var timer: Task<Void, Never>?
 
     init(to webhook: Webhook, operations: MerchantOperations, limits: EventDelivery.Limits, logger: Logger) {
         name = webhook.name
-        messenger = WebhookSender(webhook: webhook, routes: Routes(to: webhook, limits: limits), limits: limits)
+        sender = WebhookSender(
+            webhook: webhook, connections: WebhookConnections(to: webhook, limits: limits), limits: limits)
         self.operations = operations
         self.limits = limits
         self.logger = logger
-        (alarms, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        circuit = Circuit(
+            .init(
+                failuresToOpen: Self.lanesUntilDown,
+                pause: Backoff(first: limits.probePause, longest: Self.longestProbePause)))
+        (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Begins no attempt any more; ``run()`` returns soon.
-    nonisolated func stop() { alarm.finish() }
+    /// Starts no further attempt; ``run()`` returns within the grace period.
+    nonisolated func stop() { wakeUp.finish() }
 
     func run() async {
-        let (notifier, alarm) = (operations.notifier, alarm)
+        let (notifier, wakeUp) = (operations.notifier, wakeUp)
         let listener = Task {
             var turn = notifier.turn
             while !Task.isCancelled {
                 await notifier.rings(after: turn)
                 turn = notifier.turn
-                alarm.yield()
+                wakeUp.yield()
             }
         }
         await withDiscardingTaskGroup { attempts in
-            alarm.yield()
-            for await _ in alarms { await step(&attempts) }
-            // What is under way may come to its end; what does not is delivered again after the next start.
-            let deadline = ContinuousClock.now + limits.farewell
-            while !lanesUnderWay.isEmpty, !Task.isCancelled, ContinuousClock.now < deadline {
+            wakeUp.yield()
+            for await _ in wakeUps { await startDueAttempts(&attempts) }
+            // What does not finish in the grace period is delivered again after the next start.
+            let deadline = ContinuousClock.now + limits.shutdownGracePeriod
+            while !busyLanes.isEmpty, !Task.isCancelled, ContinuousClock.now < deadline {
                 try? await Task.sleep(for: .milliseconds(20))
             }
             attempts.cancelAll()
         }
         listener.cancel()
         timer?.cancel()
-        await messenger.routes.close()
+        await sender.connections.close()
     }
 
-    private var isDown: Bool { failedLanes.count >= Self.lanesUntilDown }
-
-    /// Begins what is due and has room, and sets the timer for what is due next.
-    private func step(_ attempts: inout DiscardingTaskGroup) async {
-        let room = isDown ? 1 - lanesUnderWay.count : limits.concurrency - lanesUnderWay.count
-        // The end of an attempt rings the alarm.
-        guard room > 0 else { return }
-        if let pausedUntil, pausedUntil > .now { return wake(after: pausedUntil - .now) }
-        // Lanes whose attempt ends while the store is asked are as they were before: their turn comes with the next alarm.
-        let busy = lanesUnderWay
+    /// Starts the attempts that are due, as far as the limits allow, and sets the timer for the next one.
+    private func startDueAttempts(_ attempts: inout DiscardingTaskGroup) async {
+        let free = (circuit.isClosed ? limits.concurrency : 1) - busyLanes.count
+        // The end of an attempt wakes this method again.
+        guard free > 0 else { return }
+        if let until = circuit.openUntil, until > .now { return wake(after: until - .now) }
+        // A lane whose attempt ends while the store is read still counts as busy; the end of its attempt wakes this method.
+        let busy = busyLanes
         let waiting: [PendingDelivery]
         do {
-            waiting = try await operations.nextDeliveries(to: name, limit: room + busy.count + 1)
+            waiting = try await operations.nextDeliveries(to: name, limit: free + busy.count + 1)
                 .filter { !busy.contains($0.lane) }
         } catch {
             logger.error("events to deliver could not be read", metadata: ["webhook": "\(name)", "error": "\(error)"])
             return wake(after: limits.storePause)
         }
         let now = operations.clock.now
-        let due = waiting.prefix(room).prefix { $0.due <= now }
+        let due = waiting.prefix(free).prefix { $0.due <= now }
         for delivery in due {
-            lanesUnderWay.insert(delivery.lane)
+            // The circuit may have opened while the store was read; the attempt that opened it woke this method.
+            guard circuit.admit(at: .now) == .admitted else { return }
+            busyLanes.insert(delivery.lane)
             attempts.addTask { await self.attempt(delivery) }
         }
         if let next = waiting.dropFirst(due.count).first {
@@ -97,53 +103,50 @@ actor WebhookDispatcher {
 
     private func wake(after pause: Duration) {
         timer?.cancel()
-        let alarm = alarm
+        let wakeUp = wakeUp
         timer = Task {
             guard (try? await Task.sleep(for: min(pause, Self.longestSleep))) != nil else { return }
-            alarm.yield()
+            wakeUp.yield()
         }
     }
 
     private func attempt(_ delivery: PendingDelivery) async {
         do {
-            try await messenger.deliver(delivery.event, at: operations.clock.now)
+            try await sender.deliver(delivery.event, at: operations.clock.now)
             failedLanes = []
-            probes = 0
-            pausedUntil = nil
-            await keepTrying { try await self.operations.delivered(delivery, to: self.name) }
+            circuit.succeeded()
+            await recordPersistently { try await self.operations.delivered(delivery, to: self.name) }
         } catch {
-            // Cut off by our own end: no failure of the receiver's.
+            // An attempt that the daemon's shutdown cancelled is no failure of the receiver.
             guard !Task.isCancelled else { return }
-            let fault = DeliveryFault(error)
-            // No larger than it has to be to tell.
-            if !isDown { failedLanes.insert(delivery.lane) }
-            if isDown {
-                pausedUntil = .now + min(limits.probePause * (1 << min(probes, 6)), Self.longestProbePause)
-                probes += 1
-            }
-            await keepTrying { try await self.note(fault, of: delivery) }
+            let failure = DeliveryFailure(error)
+            // A lane counts once, so that one merchant's event that the receiver refuses does not stop all others.
+            if !circuit.isClosed || failedLanes.insert(delivery.lane).inserted { circuit.failed(at: .now) }
+            await recordPersistently { try await self.record(failure, of: delivery) }
         }
-        lanesUnderWay.remove(delivery.lane)
-        alarm.yield()
+        busyLanes.remove(delivery.lane)
+        wakeUp.yield()
     }
 
-    private func note(_ fault: DeliveryFault, of delivery: PendingDelivery) async throws {
-        let next = try await operations.failed(delivery, to: name, because: fault.description, notBefore: fault.wait)
+    private func record(_ failure: DeliveryFailure, of delivery: PendingDelivery) async throws {
+        let next = try await operations.failed(
+            delivery, to: name, because: failure.description, notBefore: failure.retryAfter)
         let metadata: Logger.Metadata = [
             "webhook": "\(name)", "sequence": "\(delivery.event.sequence)", "failures": "\(delivery.failures + 1)",
-            "reason": "\(fault)",
+            "reason": "\(failure)",
         ]
         guard next != nil else { return logger.error("event parked after a day of failures", metadata: metadata) }
-        // The first failure is told, the others would only fill the log.
+        // Only the first failure is a warning: repeats would fill the log.
         logger.log(level: delivery.failures == 0 ? .warning : .debug, "event not delivered", metadata: metadata)
     }
 
-    /// The lane stays under way until the store knows: otherwise the same event would go out over and over.
-    private func keepTrying(_ record: () async throws -> Void) async {
+    /// Repeats until the store has the record. The lane stays busy until then: otherwise the same event would be sent over and
+    /// over.
+    private func recordPersistently(_ record: () async throws -> Void) async {
         while true {
             do { return try await record() } catch {
                 logger.error(
-                    "an event's delivery could not be noted", metadata: ["webhook": "\(name)", "error": "\(error)"])
+                    "an event's delivery could not be recorded", metadata: ["webhook": "\(name)", "error": "\(error)"])
             }
             guard (try? await Task.sleep(for: limits.storePause)) != nil else { return }
         }

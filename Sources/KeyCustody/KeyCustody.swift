@@ -53,8 +53,10 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
         try CertificateFacts(upload: upload)
     }
 
-    package func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding {
-        certificateIssuers?.finding(for: certificate, at: moment) ?? .notConfigured
+    package func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) async -> IssuerFinding {
+        guard let certificateIssuers else { return .notConfigured }
+        return await certificateIssuers.refusal(of: certificate, at: time).map { .untrusted($0.description) }
+            ?? .verified
     }
 
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {

@@ -2,17 +2,18 @@ import AppleGateway
 import Foundation
 import MerchantCore
 import NIOHTTP1
+import OutboundHTTP
 import Testing
 import Vocabulary
 
-/// One site for each thing that can be wrong with a merchant's domain.
+/// One site for each defect that a merchant's domain can have.
 @Suite struct DomainCheckTests {
     static let file = Array(String(repeating: "7B227073704964223A22", count: 450).utf8)
     static let domain = DomainName(ascii: "shop.example.com")!  // in the required form
 
-    let bench: Bench
+    let fixture: GatewayFixture
 
-    init() throws { bench = try Bench.shared.get() }
+    init() throws { fixture = try GatewayFixture.shared.get() }
 
     private func check(
         _ address: String?, internal isInternal: Bool = true, timeout: Duration = .seconds(10),
@@ -20,7 +21,7 @@ import Vocabulary
     ) async throws -> DomainCheckReport {
         var settings = DomainCheck.Settings()
         settings.allowsInternalAddresses = isInternal
-        settings.roots = try roots ?? bench.roots()
+        settings.roots = try roots ?? fixture.roots()
         settings.timeout = timeout
         if let address {
             let named = try #require(DomainCheck.Address(address))
@@ -33,13 +34,14 @@ import Vocabulary
         names: [String] = ["shop.example.com"], days: ClosedRange<Int> = -1...90, timeout: Duration = .seconds(10),
         roots: TrustRoots? = nil, reply: @escaping @Sendable (TestSite.Request) -> TestSite.Reply
     ) async throws -> DomainCheckReport {
-        let site = try await TestSite(bench, names: names, from: days.lowerBound, until: days.upperBound, reply: reply)
+        let site = try await TestSite(
+            fixture, names: names, from: days.lowerBound, until: days.upperBound, reply: reply)
         let report = try await check("127.0.0.1:\(site.port)", timeout: timeout, roots: roots)
         await site.stop()
         return report
     }
 
-    @Test func `a site that serves the file passes, asked by its name for its path`() async throws {
+    @Test func `a site that serves the file passes; the request has its name and path`() async throws {
         let asked = Guarded<[String]>([])
         let report = try await check { request in
             asked.update { $0.append("\(request.head.method) \(request.head.uri) \(request.head.headers["Host"])") }
@@ -53,8 +55,8 @@ import Vocabulary
                 "GET /.well-known/apple-developer-merchantid-domain-association [\"shop.example.com") == true)
     }
 
-    @Test func `a site on IPv6 is asked at that address`() async throws {
-        let site = try await TestSite(bench, names: ["shop.example.com"], host: "::1") { _ in
+    @Test func `a site on IPv6 is reached at that address`() async throws {
+        let site = try await TestSite(fixture, names: ["shop.example.com"], host: "::1") { _ in
             .answer(200, [:], Self.file)
         }
         let report = try await check("[::1]:\(site.port)")
@@ -63,7 +65,7 @@ import Vocabulary
         #expect(report.address == "::1")
     }
 
-    @Test func `other bytes are found, with sizes and digests`() async throws {
+    @Test func `other content is reported with sizes and digests`() async throws {
         let shorter = try await check { _ in .answer(200, [:], Array(Self.file.dropLast())) }
         guard case .wrongContent(let difference) = shorter.finding else {
             Issue.record("\(shorter.finding)")
@@ -83,7 +85,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a redirect is found and not followed`() async throws {
+    @Test func `a redirect is reported and not followed`() async throws {
         let count = Guarded(0)
         let report = try await check { _ in
             count.update { $0 += 1 }
@@ -94,12 +96,12 @@ import Vocabulary
     }
 
     @Test(arguments: [204, 401, 403, 404, 500, 503])
-    func `any status but 200 is found`(status: Int) async throws {
+    func `any status but 200 is reported`(status: Int) async throws {
         let report = try await check { _ in .answer(status, [:], status == 204 ? [] : Self.file) }
         #expect(report.finding == .wrongStatus(status))
     }
 
-    @Test func `certificates are judged: expired, early, of another name, of nobody's CA`() async throws {
+    @Test func `certificates are verified: expired, not yet valid, for another name, untrusted`() async throws {
         let expired = try await check(days: -90...(-2)) { _ in .answer(200, [:], Self.file) }
         #expect(expired.finding.code == "certificateExpired")
         let early = try await check(days: 2...90) { _ in .answer(200, [:], Self.file) }
@@ -113,10 +115,10 @@ import Vocabulary
         #expect(wildcard.finding == .passed)
     }
 
-    @Test func `a server that is silent, gone, endless or no web server is found in time`() async throws {
+    @Test func `a server that is silent, absent, endless or not a web server is reported in time`() async throws {
         let silent = try await check(timeout: .seconds(1)) { _ in .nothing }
         #expect(silent.finding == .timedOut(seconds: 1))
-        let site = try await TestSite(bench) { _ in .nothing }
+        let site = try await TestSite(fixture) { _ in .nothing }
         await site.stop()
         let gone = try await check("127.0.0.1:\(site.port)")
         #expect(gone.finding == .connectionRefused("127.0.0.1"))
@@ -128,7 +130,7 @@ import Vocabulary
         #expect(other.finding.code == "protocolViolation", "\(other.finding)")
     }
 
-    @Test func `a name that does not resolve is found`() async throws {
+    @Test func `a name that does not resolve is reported`() async throws {
         let report = try await check(
             nil, internal: false, domain: try #require(DomainName(ascii: "nowhere.invalid")))
         #expect(report.finding.code == "nameNotResolved", "\(report.finding)")
@@ -137,7 +139,7 @@ import Vocabulary
     @Test(arguments: [
         "127.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "[64:ff9b::7f00:1]", "[2001:db8::1]",
     ])
-    func `an address that is not public is refused without being asked`(address: String) async throws {
+    func `an address that is not public is refused without a connection`(address: String) async throws {
         let report = try await check(address, internal: false)
         guard case .addressRefused(_, let kind) = report.finding else {
             Issue.record("\(report.finding)")
@@ -147,9 +149,9 @@ import Vocabulary
         #expect(report.address == nil)
     }
 
-    /// Names in form, which every resolver takes for addresses: so they show what happens after resolution.
+    /// Domain names by their form, which every resolver reads as addresses. They show what happens after resolution.
     @Test(arguments: ["0x7f.0x1", "0177.0.0x1", "0x0a.0x1", "169.254.169.0xfe", "192.168.0x1"])
-    func `a name that resolves to an internal address is refused without being asked`(name: String) async throws {
+    func `a name that resolves to an internal address is refused without a connection`(name: String) async throws {
         let report = try await check(nil, internal: false, domain: try #require(DomainName(ascii: name)))
         guard case .addressRefused = report.finding else {
             Issue.record("\(report.finding)")
@@ -159,5 +161,7 @@ import Vocabulary
     }
 
     @Test(arguments: ["localhost", "shop.example.com:443", "1.2.3", "1.2.3.4/x", "", "1.2.3.4:x"])
-    func `what is no address is none`(text: String) { #expect(DomainCheck.Address(text) == nil) }
+    func `a text that is not an IP address with an optional port is refused`(text: String) {
+        #expect(DomainCheck.Address(text) == nil)
+    }
 }

@@ -6,13 +6,13 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// Every way in which the gateway fails, and what the client makes of it.
+/// Every fault of the gateway, and the error that the client reports.
 @Suite struct FailureTests {
-    let bench: Bench
+    let fixture: GatewayFixture
     let partner: PartnerInternalMerchantIdentifier
 
     init() throws {
-        bench = try Bench.shared.get()
+        fixture = try GatewayFixture.shared.get()
         partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
     }
 
@@ -29,7 +29,7 @@ import Vocabulary
         .init(fault: .status500, register: .failedAtApple, details: .failedAtApple),
         .init(fault: .status500AfterActing, register: .failedAtApple, details: .failedAtApple),
         .init(fault: .malformed, register: .unexpectedAnswer, details: .unexpectedAnswer),
-        // For what changes something an empty answer is the right one.
+        // Register and unregister expect an empty response.
         .init(fault: .empty, register: nil, details: .unexpectedAnswer),
         .init(fault: .large, register: .unexpectedAnswer, details: .unexpectedAnswer),
         .init(fault: .redirect, register: .unexpectedAnswer, details: .unexpectedAnswer),
@@ -45,23 +45,24 @@ import Vocabulary
     }
 
     @Test(arguments: table.indices)
-    func `a fault is told by its kind, and never as done or undone when it is not known`(row: Int) async throws {
+    func `a fault has its error kind, and its outcome is not reported as known if it is unknown`(row: Int) async throws
+    {
         let expected = Self.table[row]
         let faults = [GatewayFault(expected.fault)]
-        try await withSandbox(bench, faults: faults) { sandbox in
-            let gateway = try bench.gateway(sandbox.url, bench.files("good"), answerTimeout: .seconds(1))
+        try await withSandbox(fixture, faults: faults) { sandbox in
+            let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), answerTimeout: .seconds(1))
             try await withGateway(gateway) { gateway in
                 let request = try GatewayRegistration.sample(partner.rawValue)
                 let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
                 #expect(found?.kind == expected.register, "\(String(describing: found))")
                 let acted = !sandbox.registrations.merchants.isEmpty
-                // Where it acted, the client must not say that it surely did not.
+                // If Apple acted, the client must not report that it certainly did not.
                 if acted, let found { #expect(found.mayHaveActed, "\(found)") }
                 if found == nil { #expect(acted) }
-                let looked = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
-                #expect(looked?.kind == expected.details, "\(String(describing: looked))")
-                #expect(looked?.mayHaveActed != true)
-                // What went wrong once does not stay.
+                let read = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
+                #expect(read?.kind == expected.details, "\(String(describing: read))")
+                #expect(read?.mayHaveActed != true)
+                // The gateway works again once the fault is gone.
                 sandbox.faults.replace([])
                 try await gateway.register(request)
                 #expect(try await gateway.details(of: partner) != nil)
@@ -69,19 +70,18 @@ import Vocabulary
         }
     }
 
-    @Test func `an answer that is only slow is waited for`() async throws {
-        try await withSandbox(bench, faults: [GatewayFault(.slow)], slowness: .milliseconds(200)) { sandbox in
-            try await withGateway(bench.gateway(sandbox.url, bench.files("good"))) { gateway in
+    @Test func `a slow response within the timeout is accepted`() async throws {
+        try await withSandbox(fixture, faults: [GatewayFault(.slow)], slowness: .milliseconds(200)) { sandbox in
+            try await withGateway(fixture.gateway(sandbox.url, fixture.files("good"))) { gateway in
                 _ = try await gateway.register(.sample(partner.rawValue))
             }
         }
     }
 
-    @Test func `registering and details are asked again, unregistering only where it surely did nothing`() async throws
-    {
-        try await withSandbox(bench) { sandbox in
+    @Test func `register and details are repeated, unregister only if it certainly did nothing`() async throws {
+        try await withSandbox(fixture) { sandbox in
             let waits = Guarded<[Duration]>([])
-            let gateway = try bench.gateway(sandbox.url, bench.files("good"), attempts: 3, waits: waits)
+            let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), attempts: 3, waits: waits)
             try await withGateway(gateway) { gateway in
                 sandbox.faults.replace([GatewayFault(.answerLost, remaining: 2)])
                 try await gateway.register(.sample(partner.rawValue, ["a.example.com", "b.example.com"]))
@@ -108,9 +108,9 @@ import Vocabulary
         }
     }
 
-    @Test func `what an earlier try may have done is not forgotten for what a later one is told`() async throws {
-        try await withSandbox(bench) { sandbox in
-            let gateway = try bench.gateway(sandbox.url, bench.files("good"), attempts: 3, waits: Guarded([]))
+    @Test func `an uncertain earlier attempt stays uncertain whatever a later one returns`() async throws {
+        try await withSandbox(fixture) { sandbox in
+            let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), attempts: 3, waits: Guarded([]))
             try await withGateway(gateway) { gateway in
                 let request = try GatewayRegistration.sample(partner.rawValue)
                 #expect(try await gateway.register(request).mayArriveAgain == false)
@@ -130,9 +130,9 @@ import Vocabulary
         }
     }
 
-    @Test func `a fault that stays ends after three tries with its own error`() async throws {
-        try await withSandbox(bench, faults: [GatewayFault(.status500)]) { sandbox in
-            let gateway = try bench.gateway(sandbox.url, bench.files("good"), attempts: 3, waits: Guarded([]))
+    @Test func `a permanent fault ends after three attempts with its own error`() async throws {
+        try await withSandbox(fixture, faults: [GatewayFault(.status500)]) { sandbox in
+            let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), attempts: 3, waits: Guarded([]))
             try await withGateway(gateway) { gateway in
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
                 #expect(found?.kind == .failedAtApple)
@@ -141,12 +141,12 @@ import Vocabulary
         }
     }
 
-    @Test func `a pause that Apple asks for holds for every caller, and a long one is told instead of waited for`()
+    @Test func `a pause that Apple asks for applies to every caller, and a long one is reported without waiting`()
         async throws
     {
         let asked = Guarded("7")
         let calls = Guarded(0)
-        try await withSite(bench) { _ in
+        try await withSite(fixture) { _ in
             calls.update { number in
                 number += 1
                 return number
@@ -155,8 +155,8 @@ import Vocabulary
         } _: { site in
             let clock = HandMovedClock(.now)
             let waits = Guarded<[Duration]>([])
-            let gateway = try bench.gateway(
-                "https://localhost:\(site.port)", bench.files("good"), attempts: 2, clock: clock, waits: waits)
+            let gateway = try fixture.gateway(
+                "https://localhost:\(site.port)", fixture.files("good"), attempts: 2, clock: clock, waits: waits)
             try await withGateway(gateway) { gateway in
                 try await gateway.register(.sample())
                 #expect(waits.value.count == 1)
@@ -168,7 +168,7 @@ import Vocabulary
                 #expect(limited?.kind == .rateLimited)
                 #expect(limited?.retryAfter == 3600)
                 #expect(limited?.mayHaveActed == false)
-                // The next caller does not even ask.
+                // The next caller sends no request.
                 let next = await failure { () throws(GatewayError) in try await gateway.register(request) }
                 #expect(next?.kind == .rateLimited)
                 #expect(calls.value == 1)
@@ -178,10 +178,12 @@ import Vocabulary
         }
     }
 
-    @Test func `ten failures in a row open the circuit, health says so, and one trial closes it`() async throws {
-        try await withSandbox(bench, faults: [GatewayFault(.status500)]) { sandbox in
+    @Test func `ten failures in a row open the circuit, health reports it, and one successful probe closes it`()
+        async throws
+    {
+        try await withSandbox(fixture, faults: [GatewayFault(.status500)]) { sandbox in
             let clock = HandMovedClock(.now)
-            let gateway = try bench.gateway(sandbox.url, bench.files("good"), clock: clock)
+            let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), clock: clock)
             try await withGateway(gateway) { gateway in
                 func ask() async -> GatewayError.Kind? {
                     await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }?.kind
@@ -197,7 +199,7 @@ import Vocabulary
                 #expect(refused?.kind == .circuitOpen)
                 #expect(refused?.retryAfter == 30)
                 #expect(sandbox.tally.calls(.getDetails) == 10)
-                // The trial fails: twice as long.
+                // The probe fails: the pause doubles.
                 clock.advance(by: .seconds(30))
                 #expect(await ask() == .failedAtApple)
                 #expect(await ask() == .circuitOpen)
@@ -218,11 +220,11 @@ import Vocabulary
         ("<html>Bad Request</html>", "status 400"), ("[1]", "status 400"),
     ])
     func `each shape of an error's body is read`(body: String, words: String) async throws {
-        try await withSite(bench) { _ in
+        try await withSite(fixture) { _ in
             .answer(400, [:], Array(body.utf8))
         } _: { site in
             let url = "https://localhost:\(site.port)"
-            try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
+            try await withGateway(fixture.gateway(url, fixture.files("good"))) { gateway in
                 let request = try GatewayRegistration.sample()
                 let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
                 #expect(found?.kind == .refused)
@@ -232,13 +234,13 @@ import Vocabulary
         }
     }
 
-    @Test func `a proxy's complaint about certificates is no unknown merchant`() async throws {
+    @Test func `a proxy's error about certificates is not reported as an unknown merchant`() async throws {
         let page = "<html><h1>400 Bad Request</h1>No required SSL certificate was sent</html>"
-        try await withSite(bench) { _ in
+        try await withSite(fixture) { _ in
             .answer(400, [:], Array(page.utf8))
         } _: { site in
             let url = "https://localhost:\(site.port)"
-            try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
+            try await withGateway(fixture.gateway(url, fixture.files("good"))) { gateway in
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
                 #expect(found?.kind == .unauthorized)
             }
@@ -250,12 +252,12 @@ import Vocabulary
         #"{"encryptTo": "AB", "partnerMerchantName": "n"}"#, "[]", "<html></html>",
         #"{"domainNames": [], "encryptTo": "A", "partnerMerchantName": "", "partnerInternalMerchantIdentifier": "other"}"#,
     ])
-    func `details that are none are refused`(body: String) async throws {
-        try await withSite(bench) { _ in
+    func `a response that is not MerchantDetails is refused`(body: String) async throws {
+        try await withSite(fixture) { _ in
             .answer(200, [:], Array(body.utf8))
         } _: { site in
             let url = "https://localhost:\(site.port)"
-            try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
+            try await withGateway(fixture.gateway(url, fixture.files("good"))) { gateway in
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
                 #expect(found?.kind == .unexpectedAnswer, "\(String(describing: found))")
                 #expect(found?.status == 200)
@@ -266,7 +268,7 @@ import Vocabulary
     @Test(arguments: [
         "http://localhost", "localhost", "https://", "https://user@localhost", "https://localhost?x", "https://a b", "",
     ])
-    func `a URL that is no gateway's is refused`(text: String) {
-        #expect(throws: TransportSetupError.self) { try GatewayEndpoint(text) }
+    func `an invalid gateway URL is refused`(text: String) {
+        #expect(throws: GatewayEndpointError.self) { try GatewayEndpoint(text) }
     }
 }

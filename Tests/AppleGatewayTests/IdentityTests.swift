@@ -2,49 +2,49 @@ import AppleGateway
 import Foundation
 import KeyCustody
 import MerchantCore
-import NIOSSL
+import OutboundHTTP
 import SandboxKit
 import Testing
 import Vocabulary
 
-/// Who we are, from files and from custody, and what happens where it is wrong.
+/// The client identity, from files and from custody, and the errors of invalid ones.
 @Suite struct IdentityTests {
-    let bench: Bench
+    let fixture: GatewayFixture
 
-    init() throws { bench = try Bench.shared.get() }
+    init() throws { fixture = try GatewayFixture.shared.get() }
 
     /// One harmless call.
     private func ask(
         _ url: String, _ identities: any IdentitySource, roots: TrustRoots? = nil
     ) async throws -> GatewayError? {
         let partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
-        return try await withGateway(bench.gateway(url, identities, roots: roots)) { gateway in
+        return try await withGateway(fixture.gateway(url, identities, roots: roots)) { gateway in
             await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
         }
     }
 
-    private func custody() throws -> CustodyBench { try CustodyBench(bench) }
+    private func custody() throws -> CustodyFixture { try CustodyFixture(fixture) }
 
-    @Test(arguments: Opponent.allCases)
-    func `an identity key in custody signs in TLS without leaving`(opponent: Opponent) async throws {
+    @Test(arguments: TestGatewayServer.allCases)
+    func `an identity key in custody signs in TLS without leaving custody`(server: TestGatewayServer) async throws {
         let custody = try custody()
-        try custody.add("first", issuedBy: bench.authority, days: 0...700)
-        try await opponent.serve(bench) { url in
+        try custody.add("first", issuedBy: fixture.authority, days: 0...700)
+        try await server.serve(fixture) { url in
             let found = try await ask(url, custody.identities)
             #expect(found == nil)
         }
     }
 
-    @Test func `of several identity keys the newest valid one is used, from the next call on`() async throws {
+    @Test func `the newest valid identity key is used from the next call on`() async throws {
         let custody = try custody()
-        let old = try custody.add("old", issuedBy: bench.authority, days: -600...100)
-        let ended = try custody.add("ended", issuedBy: bench.authority, days: -700...(-1))
+        let old = try custody.add("old", issuedBy: fixture.authority, days: -600...100)
+        let ended = try custody.add("ended", issuedBy: fixture.authority, days: -700...(-1))
         #expect(try custody.identities.identity(at: .now).publicKeyHash == old)
-        try await withSandbox(bench) { sandbox in
+        try await withSandbox(fixture) { sandbox in
             let partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
-            try await withGateway(bench.gateway(sandbox.url, custody.identities)) { gateway in
+            try await withGateway(fixture.gateway(sandbox.url, custody.identities)) { gateway in
                 #expect(try await gateway.details(of: partner) == nil)
-                let new = try custody.add("new", issuedBy: bench.authority, days: -1...760)
+                let new = try custody.add("new", issuedBy: fixture.authority, days: -1...760)
                 #expect(try custody.identities.identity(at: .now).publicKeyHash == new)
                 #expect(try await gateway.details(of: partner) == nil)
                 custody.revoke(new)
@@ -65,13 +65,14 @@ import Vocabulary
 
     @Test func `a PKCS#12 file, a PEM file with both, and an encrypted key are identities too`() async throws {
         let scratch = try Scratch()
-        let (key, certificate) = (bench.scratch.path("good.key"), bench.scratch.path("good.pem"))
+        let (key, certificate) = (fixture.scratch.path("good.key"), fixture.scratch.path("good.pem"))
         try scratch.write("secret\n", "passphrase")
         try scratch.openssl(
-            "pkcs12", "-export", "-inkey", key, "-in", certificate, "-certfile", bench.scratch.path("root.pem"), "-out",
+            "pkcs12", "-export", "-inkey", key, "-in", certificate, "-certfile", fixture.scratch.path("root.pem"),
+            "-out",
             scratch.path("id.p12"), "-passout", "pass:secret")
         try scratch.openssl("rsa", "-aes256", "-in", key, "-out", scratch.path("locked.key"), "-passout", "pass:secret")
-        try scratch.write(try bench.scratch.bytes("good.pem") + bench.scratch.bytes("good.key"), "both.pem")
+        try scratch.write(try fixture.scratch.bytes("good.pem") + fixture.scratch.bytes("good.key"), "both.pem")
         let passphrase = scratch.path("passphrase")
         let locations: [IdentityFiles.Location] = [
             .init(certificate: scratch.path("id.p12"), privateKey: nil, passphrase: passphrase),
@@ -79,7 +80,7 @@ import Vocabulary
             .init(certificate: scratch.path("both.pem"), privateKey: nil, passphrase: nil),
             .init(certificate: certificate, privateKey: scratch.path("locked.key"), passphrase: passphrase),
         ]
-        try await withSandbox(bench) { sandbox in
+        try await withSandbox(fixture) { sandbox in
             for location in locations {
                 let found = try await ask(sandbox.url, IdentityFiles(location))
                 #expect(found == nil, "\(location)")
@@ -87,18 +88,18 @@ import Vocabulary
         }
     }
 
-    @Test func `files that were replaced are taken up, and a broken replacement is not`() async throws {
+    @Test func `replaced files are read again, and a broken replacement is not used`() async throws {
         let scratch = try Scratch()
-        try scratch.write(bench.scratch.bytes("good.pem"), "id.pem")
-        try scratch.write(bench.scratch.bytes("good.key"), "id.key")
+        try scratch.write(fixture.scratch.bytes("good.pem"), "id.pem")
+        try scratch.write(fixture.scratch.bytes("good.key"), "id.key")
         let files = try IdentityFiles(
             .init(certificate: scratch.path("id.pem"), privateKey: scratch.path("id.key"), passphrase: nil))
         let first = try files.identity(at: .now).publicKeyHash
-        // The certificate comes first, its key a moment later.
-        try scratch.write(bench.scratch.bytes("other.pem"), "id.pem")
+        // The certificate is replaced first, its key afterwards.
+        try scratch.write(fixture.scratch.bytes("other.pem"), "id.pem")
         #expect(try files.identity(at: .now).publicKeyHash == first)
         #expect(files.complaint?.contains("expected that of the private key") == true)
-        try scratch.write(bench.scratch.bytes("other.key"), "id.key")
+        try scratch.write(fixture.scratch.bytes("other.key"), "id.key")
         let second = try files.identity(at: .now).publicKeyHash
         #expect(second != first)
         #expect(files.complaint == nil)
@@ -106,20 +107,20 @@ import Vocabulary
         #expect(try files.identity(at: .now).publicKeyHash == second)
     }
 
-    @Test func `files that are no identity are refused with what was found`() throws {
+    @Test func `files without a usable identity are refused, with the reason`() throws {
         let scratch = try Scratch()
-        let good = bench.location("good")
+        let good = fixture.location("good")
         try scratch.write("secret\n", "wrong")
         try scratch.openssl(
-            "rsa", "-aes256", "-in", bench.scratch.path("good.key"), "-out", scratch.path("locked.key"), "-passout",
+            "rsa", "-aes256", "-in", fixture.scratch.path("good.key"), "-out", scratch.path("locked.key"), "-passout",
             "pass:right")
         try scratch.write("hello", "hello")
-        let server = bench.scratch.path("server.pem")
+        let server = fixture.scratch.path("server.pem")
         let cases: [(IdentityFiles.Location, String)] = [
             (.init(certificate: scratch.path("none"), privateKey: good.privateKey, passphrase: nil), "cannot be read"),
             (.init(certificate: good.certificate, privateKey: scratch.path("hello"), passphrase: nil), "neither PEM"),
             (
-                .init(certificate: bench.scratch.path("other.pem"), privateKey: good.privateKey, passphrase: nil),
+                .init(certificate: fixture.scratch.path("other.pem"), privateKey: good.privateKey, passphrase: nil),
                 "expected that of the private key"
             ),
             (
@@ -132,7 +133,7 @@ import Vocabulary
                     passphrase: scratch.path("wrong")), "passphrase does not open"
             ),
             (
-                .init(certificate: server, privateKey: bench.scratch.path("server.key"), passphrase: nil),
+                .init(certificate: server, privateKey: fixture.scratch.path("server.key"), passphrase: nil),
                 "not for client authentication"
             ),
         ]
@@ -142,11 +143,11 @@ import Vocabulary
         }
     }
 
-    @Test func `a FIFO in an identity file's place holds nobody up`() async throws {
+    @Test func `a FIFO in place of an identity file does not block`() async throws {
         let scratch = try Scratch()
         let path = scratch.path("fifo")
         #expect(mkfifo(path, 0o600) == 0)
-        // Whoever waits is let go in the end, and has waited too long.
+        // Releases a reader that blocks, so that the test fails instead of hanging.
         let release = Task {
             try await Task.sleep(for: .seconds(5))
             close(open(path, O_WRONLY | O_NONBLOCK))
@@ -160,32 +161,33 @@ import Vocabulary
         #expect(error?.description.contains("is no regular file, expected one") == true, "\(String(describing: error))")
     }
 
-    @Test func `our own certificate's end is told before anybody is asked`() async throws {
-        try await withSandbox(bench) { sandbox in
-            let found = try await ask(sandbox.url, bench.files("expired"))
+    @Test func `an expired identity certificate is reported without a request`() async throws {
+        try await withSandbox(fixture) { sandbox in
+            let found = try await ask(sandbox.url, fixture.files("expired"))
             #expect(found?.kind == .identityUnusable)
             #expect(found?.detail.contains("ended at") == true)
             #expect(found?.mayHaveActed == false)
         }
     }
 
-    /// An identity as a gateway would get it whose own checks were switched off.
-    private func unchecked(_ name: String) throws -> GivenIdentity {
-        let real = try? bench.files(name).identity(at: Bench.day(name == "expired" ? -100 : 1))
-        return GivenIdentity(answer: .success(try #require(real)))
+    /// An identity that was not checked for validity.
+    private func unchecked(_ name: String) throws -> FixedIdentity {
+        let real = try? fixture.files(name).identity(at: GatewayFixture.day(name == "expired" ? -100 : 1))
+        return FixedIdentity(answer: .success(try #require(real)))
     }
 
-    @Test func `the sandbox refuses a wrong, an expired and a missing client certificate and says which`() async throws
+    @Test func `the sandbox refuses an untrusted, an expired and a missing client certificate and reports which`()
+        async throws
     {
-        try await withSandbox(bench) { sandbox in
-            let stranger = try await ask(sandbox.url, bench.files("stranger"))
+        try await withSandbox(fixture) { sandbox in
+            let stranger = try await ask(sandbox.url, fixture.files("stranger"))
             #expect(stranger?.kind == .unauthorized)
             #expect(stranger?.status == 401)
             #expect(stranger?.detail.contains("not issued as an identity certificate") == true)
             let expired = try await ask(sandbox.url, unchecked("expired"))
             #expect(expired?.kind == .unauthorized)
             #expect(expired?.detail.contains("expired at") == true)
-            let missing = try await ask(sandbox.url, GivenIdentity(answer: .success(.none)))
+            let missing = try await ask(sandbox.url, FixedIdentity(answer: .success(.none)))
             #expect(missing?.kind == .unauthorized)
             #expect(missing?.detail.contains("no client certificate was presented") == true)
             for error in [stranger, expired, missing] {
@@ -195,13 +197,14 @@ import Vocabulary
         }
     }
 
-    @Test(arguments: [Opponent.pythonTLS13, .pythonTLS12])
-    func `a server that judges in TLS refuses them, and the alert is told`(opponent: Opponent) async throws {
-        try await opponent.serve(bench) { url in
+    @Test(arguments: [TestGatewayServer.pythonTLS13, .pythonTLS12])
+    func `a server that verifies in TLS refuses them, and the alert is reported`(server: TestGatewayServer) async throws
+    {
+        try await server.serve(fixture) { url in
             let cases: [(any IdentitySource, String)] = [
-                (try bench.files("stranger"), "does not know the CA"),
+                (try fixture.files("stranger"), "does not know the CA"),
                 (try unchecked("expired"), "has expired"),
-                (GivenIdentity(answer: .success(.none)), "client certificate"),
+                (FixedIdentity(answer: .success(.none)), "client certificate"),
             ]
             for (identity, words) in cases {
                 let found = try await ask(url, identity)
@@ -209,49 +212,50 @@ import Vocabulary
                 #expect(found?.detail.contains(words) == true, "\(String(describing: found))")
                 #expect(found?.mayHaveActed == false)
             }
-            // And a good one still works.
-            #expect(try await ask(url, bench.files("good")) == nil)
+            // A valid one still works.
+            #expect(try await ask(url, fixture.files("good")) == nil)
         }
     }
 
-    @Test func `a server that is not trusted gets nothing, and the message says why`() async throws {
-        try await withSandbox(bench) { sandbox in
-            let found = try await ask(sandbox.url, bench.files("good"), roots: .system)
+    @Test func `an untrusted server receives no request, and the error says why`() async throws {
+        try await withSandbox(fixture) { sandbox in
+            let found = try await ask(sandbox.url, fixture.files("good"), roots: .system)
             #expect(found?.kind == .serverUntrusted)
             #expect(
-                found?.detail.contains("leads to no trusted root: localhost") == true, "\(String(describing: found))")
+                found?.detail.contains("does not chain to a trusted root: localhost") == true,
+                "\(String(describing: found))")
             #expect(sandbox.tally.calls(.getDetails) == 0)
         }
         let cases: [([String], ClosedRange<Int>, String)] = [
-            (["localhost"], -90...(-2), "has ended: localhost"), (["localhost"], 2...90, "is not valid yet"),
+            (["localhost"], -90...(-2), "has expired: localhost"), (["localhost"], 2...90, "is not valid yet"),
             (["example.com"], -1...90, "found example.com, expected localhost"),
         ]
         for (names, days, words) in cases {
-            try await withSite(bench, names: names, from: days.lowerBound, until: days.upperBound) { _ in
+            try await withSite(fixture, names: names, from: days.lowerBound, until: days.upperBound) { _ in
                 .answer(200, [:], [])
             } _: { site in
-                let found = try await ask("https://localhost:\(site.port)", bench.files("good"))
+                let found = try await ask("https://localhost:\(site.port)", fixture.files("good"))
                 #expect(found?.kind == .serverUntrusted)
                 #expect(found?.detail.contains(words) == true, "\(String(describing: found))")
             }
         }
     }
 
-    @Test func `a key that cannot sign is told as an unusable identity`() async throws {
-        let real = try bench.files("good").identity(at: .now)
+    @Test func `a key that cannot sign is reported as an unusable identity`() async throws {
+        let real = try fixture.files("good").identity(at: .now)
         let broken = ClientIdentity(
             certificateChain: real.certificateChain, publicKeyHash: real.publicKeyHash, notBefore: real.notBefore,
             notAfter: real.notAfter, signatureAlgorithms: real.signatureAlgorithms
         ) { _, _ in throw MerchantError(.keyDamaged, "damaged") }
-        try await withSandbox(bench) { sandbox in
-            let found = try await ask(sandbox.url, GivenIdentity(answer: .success(broken)))
+        try await withSandbox(fixture) { sandbox in
+            let found = try await ask(sandbox.url, FixedIdentity(answer: .success(broken)))
             #expect(found?.kind == .identityUnusable, "\(String(describing: found))")
         }
     }
 }
 
 extension ClientIdentity {
-    /// Nothing to show.
+    /// An identity without a certificate.
     static let none = ClientIdentity(
         certificateChain: [], publicKeyHash: PublicKeyHash(of: []), notBefore: .now, notAfter: .now,
         signatureAlgorithms: []

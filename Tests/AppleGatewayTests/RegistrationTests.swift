@@ -5,17 +5,17 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// The client against both servers.
+/// The gateway client with the sandbox and with a server in Python.
 @Suite struct RegistrationTests {
-    let bench: Bench
+    let fixture: GatewayFixture
 
-    init() throws { bench = try Bench.shared.get() }
+    init() throws { fixture = try GatewayFixture.shared.get() }
 
-    @Test(arguments: Opponent.allCases)
-    func `register, add, details, remove and unregister end as asked`(opponent: Opponent) async throws {
-        try await opponent.serve(bench) { url in
-            try await withGateway(bench.gateway(url, bench.files("good"))) { gateway in
-                // The whole alphabet comes back from the path as it went in.
+    @Test(arguments: TestGatewayServer.allCases)
+    func `register, add, details, remove and unregister work`(server: TestGatewayServer) async throws {
+        try await server.serve(fixture) { url in
+            try await withGateway(fixture.gateway(url, fixture.files("good"))) { gateway in
+                // The path keeps every character of the identifier's alphabet.
                 let partner = try #require(PartnerInternalMerchantIdentifier("aZ09~-_+&@$!|,.;"))
                 #expect(try await gateway.details(of: partner) == nil)
                 try await gateway.register(.sample(partner.rawValue, ["a.example.com", "b.example.com"]))
@@ -24,8 +24,8 @@ import Vocabulary
                 #expect(details.domainNames == ["a.example.com", "b.example.com", "c.example.com"])
                 #expect(details.partnerInternalMerchantIdentifier == partner.rawValue)
                 #expect(details.partnerMerchantName == "Größe & Söhne / \"Shop\"")
-                // encryptTo goes out plain and comes back as a hash.
-                #expect(details.encryptTo == MerchantIdentifierHash(of: Bench.merchant).hex.uppercased())
+                // encryptTo is sent as an identifier and returned as a hash.
+                #expect(details.encryptTo == MerchantIdentifierHash(of: GatewayFixture.merchant).hex.uppercased())
                 try await gateway.unregister(partner, domainNames: [.sample("b.example.com")], reason: "moved")
                 #expect(try await gateway.details(of: partner)?.domainNames == ["a.example.com", "c.example.com"])
                 try await gateway.unregister(
@@ -44,8 +44,8 @@ import Vocabulary
     }
 
     @Test func `the 100th domain is refused in Apple's words, with its details`() async throws {
-        try await withSandbox(bench) { sandbox in
-            try await withGateway(bench.gateway(sandbox.url, bench.files("good"))) { gateway in
+        try await withSandbox(fixture) { sandbox in
+            try await withGateway(fixture.gateway(sandbox.url, fixture.files("good"))) { gateway in
                 try await gateway.register(.sample("shop-1", (0..<99).map { "s\($0).example.com" }))
                 let request = try GatewayRegistration.sample("shop-1", ["one.more.example.com"])
                 let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
@@ -59,9 +59,9 @@ import Vocabulary
         }
     }
 
-    @Test func `an identifier of 1,024 characters that all need encoding arrives whole`() async throws {
-        try await withSandbox(bench) { sandbox in
-            try await withGateway(bench.gateway(sandbox.url, bench.files("good"))) { gateway in
+    @Test func `an identifier of 1,024 characters that all need encoding arrives complete`() async throws {
+        try await withSandbox(fixture) { sandbox in
+            try await withGateway(fixture.gateway(sandbox.url, fixture.files("good"))) { gateway in
                 let partner = String(repeating: "|", count: 1024)
                 try await gateway.register(.sample(partner))
                 #expect(sandbox.registrations.merchants.map(\.partnerInternalMerchantIdentifier) == [partner])
@@ -71,13 +71,13 @@ import Vocabulary
         }
     }
 
-    @Test func `registrations outlive the sandbox's process`() async throws {
+    @Test func `registrations survive a restart of the sandbox`() async throws {
         let scratch = try Scratch()
         var settings = SandboxGateway.Settings()
         settings.registrationsPath = scratch.path("registrations.jsonl")
         for round in 0..<3 {
-            let sandbox = try await SandboxGateway(authority: bench.authority, settings: settings)
-            try await withGateway(bench.gateway(sandbox.url, bench.files("good"))) { gateway in
+            let sandbox = try await SandboxGateway(authority: fixture.authority, settings: settings)
+            try await withGateway(fixture.gateway(sandbox.url, fixture.files("good"))) { gateway in
                 try await gateway.register(.sample("shop-\(round)"))
                 let gone = try #require(PartnerInternalMerchantIdentifier("shop-\(round - 1)"))
                 if round > 0 {
@@ -86,7 +86,7 @@ import Vocabulary
             }
             #expect(sandbox.registrations.merchants.map(\.partnerInternalMerchantIdentifier) == ["shop-\(round)"])
             await sandbox.stop()
-            // A line that a kill cut off.
+            // An incomplete line, as a kill leaves it.
             let file = try FileHandle(forUpdating: URL(filePath: scratch.path("registrations.jsonl")))
             try file.seekToEnd()
             try file.write(contentsOf: Data(#"{"partnerInter"#.utf8))

@@ -52,7 +52,8 @@ struct DaemonTests {
     }
 
     @Test(
-        "killed between a delivery and its note, the daemon delivers again and loses nothing; receivers tell by the id")
+        "after a kill between a delivery and its record the daemon delivers again and loses nothing; the id stays the same"
+    )
     func killed() throws {
         try settings("https://localhost:\(receiver.port)/", "      allow-internal-addresses: true")
         var daemon = try start()
@@ -63,24 +64,24 @@ struct DaemonTests {
             keys.append(try #require(output.firstMatch(of: /publicKeyHash +([^ \n]+)/)).1.description)
         }
         try receiver.mode("slow")
-        for key in keys { try ctl("key", "revoke", "--reason", "tried out", "--yes", "--", key) }
-        try until("the first delivery") { receiver.got.count == 1 }
-        // The receiver has it, and answers in more than a second.
+        for key in keys { try ctl("key", "revoke", "--reason", "test", "--yes", "--", key) }
+        try until("the first delivery") { receiver.deliveries.count == 1 }
+        // The receiver has the event and takes more than a second to respond.
         kill(daemon.processIdentifier, SIGKILL)
         daemon.waitUntilExit()
         try receiver.mode("ok")
         daemon = try start()
-        try until("delivery") { Set(receiver.got.map(\.sequence)).count == 3 }
+        try until("delivery") { Set(receiver.deliveries.map(\.sequence)).count == 3 }
         let begin = ContinuousClock.now
         daemon.terminate()
         daemon.waitUntilExit()
         #expect(daemon.terminationStatus == 0 && ContinuousClock.now - begin < .seconds(10))
-        let got = receiver.got
+        let got = receiver.deliveries
         #expect(got.map(\.sequence) == [1, 1, 2, 3] && got.allSatisfy(\.isValid))
         #expect(got[0].id == got[1].id && Set(got.map(\.id)).count == 3)
     }
 
-    @Test("a webhook that is not https, is inside, or has a bad secret stops the start, saying which and why")
+    @Test("a webhook with an invalid URL, internal address, kind or name stops the start with the reason")
     func refused() throws {
         for (url, more, says) in [
             ("http://ops.example.com/hidden", "", "'events.webhooks.0.url' is a URL with 'http', expected https"),

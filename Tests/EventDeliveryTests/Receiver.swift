@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The webhook receiver of `Scripts/receiver.py`: a process of its own, over TLS on loopback, gone when the value goes.
+/// The webhook receiver of `Scripts/receiver.py`: a separate process with TLS on loopback, ended with its owner.
 final class Receiver: @unchecked Sendable {
-    // Proof for @unchecked Sendable: each test uses its receiver from one task, one step after the other.
-    struct Got: Sendable {
+    // Proof for @unchecked Sendable: each test uses its receiver from one task at a time.
+    struct Delivery: Sendable {
         let mode: String
         let isValid: Bool
         let signature: String
@@ -75,7 +75,7 @@ final class Receiver: @unchecked Sendable {
                 self.port = port
                 return
             }
-            // Another process's start: there is no clock of ours to move.
+            // The start of another process, which no test clock controls.
             Thread.sleep(forTimeInterval: 0.025)
         }
         Issue.record("the receiver did not start")
@@ -88,14 +88,14 @@ final class Receiver: @unchecked Sendable {
         self.process = nil
     }
 
-    /// Everything that came, in the order it came.
-    var got: [Got] {
+    /// Every request that arrived, in that order.
+    var deliveries: [Delivery] {
         let text = (try? String(contentsOfFile: path("got.jsonl"), encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { line in
             guard let note = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
                 let event = note["event"] as? [String: Any]
             else { return nil }
-            return Got(
+            return Delivery(
                 mode: note["mode"] as? String ?? "", isValid: note["valid"] as? Bool ?? false,
                 signature: note["signature"] as? String ?? "", path: note["path"] as? String ?? "",
                 host: note["host"] as? String ?? "", mediaType: note["type"] as? String ?? "",

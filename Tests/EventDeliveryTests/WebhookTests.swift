@@ -3,9 +3,9 @@ import Foundation
 import Testing
 import Vocabulary
 
-@Suite("Webhooks' settings")
+@Suite("Webhook settings")
 struct WebhookTests {
-    /// In a directory that goes with the test.
+    /// Removed at the end of each test.
     private let directory = "/tmp/mkd-secret-\(UUID().uuidString.prefix(8))"
 
     private func secret(_ text: String, mode: Int = 0o600) throws -> String {
@@ -22,10 +22,10 @@ struct WebhookTests {
     }
 
     @Test(
-        "only https, without user, password or fragment, to a host that is one; the refusal does not repeat path or query",
+        "a URL must be https with a valid host, without user, password and fragment; the error does not repeat path or query",
         arguments: [
             ("http://example.com/secret?token=1", "expected https"), ("ftp://example.com/secret", "expected https"),
-            ("example.com/secret", "is no URL"), ("", "is no URL"), ("https://", "names no host"),
+            ("example.com/secret", "is not a URL"), ("", "is not a URL"), ("https://", "names no host"),
             ("https:///secret", "names no host"), ("https://u:p@example.com/", "user"),
             ("https://example.com/#secret", "fragment"), ("https://exa_mple..com/", "names no host"),
             ("https://0x7f000001/secret", "names no host"), ("https://2130706433/", "names no host"),
@@ -38,7 +38,7 @@ struct WebhookTests {
         #expect(fault?.description.contains("secret") == false && fault?.description.contains("token") == false)
     }
 
-    @Test("a URL's host is its own, whatever its spelling")
+    @Test("scheme and host are case-insensitive, and the default port is 443")
     func hosts() throws {
         for (text, host, port) in [
             ("https://Example.COM/Path?q=%41", "example.com", 443), ("HTTPS://example.com:8443", "example.com", 8443),
@@ -49,7 +49,7 @@ struct WebhookTests {
         }
     }
 
-    @Test("an address inside is refused where it stands in the URL, unless it is allowed")
+    @Test("an internal address in the URL is refused unless it is allowed")
     func inside() throws {
         try removing {
             let file = try secret("0123456789abcdef")
@@ -67,7 +67,7 @@ struct WebhookTests {
         }
     }
 
-    @Test("a secret file holds one or two long lines that not everybody may read")
+    @Test("a secret file has one or two secrets of 16 to 1,024 bytes and is not readable by every user")
     func secrets() throws {
         try removing {
             let good = "0123456789abcdef"
@@ -76,8 +76,8 @@ struct WebhookTests {
             for (text, mode, says) in [
                 ("", 0o600, "no bytes"), ("short", 0o600, "lines of 5 bytes"),
                 ("\(good)\n\(good)\n\(good)", 0o600, "one or two"),
-                (String(repeating: "x", count: 1_025), 0o600, "1025"), (good, 0o604, "everybody"),
-                (good, 0o666, "everybody"),
+                (String(repeating: "x", count: 1_025), 0o600, "1025"), (good, 0o604, "every user"),
+                (good, 0o666, "every user"),
             ] {
                 let path = try secret(text, mode: mode)
                 chmod(path, mode_t(mode))
@@ -89,12 +89,12 @@ struct WebhookTests {
         }
     }
 
-    @Test("the signature is HMAC-SHA256 over time, dot and body, as openssl makes it")
+    @Test("the signature is HMAC-SHA256 over time, dot and body, as openssl computes it")
     func signature() throws {
         try removing {
             let secrets = try WebhookSecrets.read(secret("an old secret 01\na new secret 002"))
-            let moment = Timestamp(millisecondsSince1970: 1_795_237_200_987)
-            let signature = secrets.signature(over: Array(#"{"a":1}"#.utf8), at: moment)
+            let time = Timestamp(millisecondsSince1970: 1_795_237_200_987)
+            let signature = secrets.signature(over: Array(#"{"a":1}"#.utf8), at: time)
             let file = "\(directory)/signed"
             try Data(#"1795237200.{"a":1}"#.utf8).write(to: URL(filePath: file))
             let expected = try ["an old secret 01", "a new secret 002"].map { key in

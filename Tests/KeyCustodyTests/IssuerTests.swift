@@ -4,113 +4,154 @@ import MerchantCore
 import Testing
 import Vocabulary
 
+/// Certificate chains made with openssl, against the listed CAs.
 @Suite struct IssuerTests {
-    let scratch: Scratch
+    let authorities: TestAuthorities
 
-    /// root ← issuing ← leaf, a root of the same name with another key, and a leaf of a stranger.
+    /// `root` signs `issuing`, which signs `leaf`. `impostor` has the name of `root` and another key.
     init() throws {
-        scratch = try Scratch()
-        let settings = """
-            [req]
-            distinguished_name = dn
-            [dn]
-            [ca]
-            basicConstraints = critical, CA:true
-            keyUsage = critical, keyCertSign
-            [leaf]
-            basicConstraints = critical, CA:false
-            keyUsage = critical, keyEncipherment
-            """
-        _ = try scratch.file("x.cnf", Array(settings.utf8))
-        try root("root", days: 30)
-        try root("impostor", days: 30)
-        try issue("issuing", "ca", by: "root", days: 20)
-        try issue("leaf", "leaf", by: "issuing", days: 10)
-        try issue("direct", "leaf", by: "root", days: 10)
+        authorities = try TestAuthorities()
+        try authorities.makeRoot("root")
+        try authorities.makeRoot("impostor", named: "root")
+        try authorities.issue("issuing", .authority, by: "root", days: 20)
+        try authorities.issue("leaf", by: "issuing", days: 10)
     }
 
-    private func root(_ name: String, days: Int) throws {
-        try Tool.openssl("ecparam -name secp384r1 -genkey -noout -out \(name).key", in: scratch)
-        try Tool.openssl(
-            "req -new -x509 -config x.cnf -extensions ca -key \(name).key -subj /CN=root -days \(days) -out \(name).pem",
-            in: scratch)
+    private func chainRefusal(_ leaf: String, under names: [String], after days: Int = 0) async throws -> ChainRefusal?
+    {
+        try await authorities.refusal(of: leaf, under: names, after: days)
     }
 
-    private func issue(_ name: String, _ section: String, by issuer: String, days: Int) throws {
-        try Tool.openssl("ecparam -name prime256v1 -genkey -noout -out \(name).key", in: scratch)
-        try Tool.openssl("req -new -config x.cnf -key \(name).key -subj /CN=\(name) -out \(name).csr", in: scratch)
-        try Tool.openssl(
-            "x509 -req -in \(name).csr -CA \(issuer).pem -CAkey \(issuer).key -set_serial 2 -days \(days) -extfile x.cnf -extensions \(section) -out \(name).pem",
-            in: scratch)
-    }
-
-    private func finding(
-        _ leaf: String, under names: [String], after days: Int = 0
-    ) throws -> IssuerFinding {
-        let issuers = try CertificateIssuers(reading: try names.map { try scratch.read("\($0).pem") })
+    private func finding(_ issuers: CertificateIssuers?) async throws -> IssuerFinding {
         let custody = try Bench(issuers: issuers).custody
-        let facts = try custody.readCertificate(try scratch.read("\(leaf).pem"))
-        return custody.issuerFinding(for: facts, at: Timestamp.now.adding(.seconds(60 + days * 86_400)))
+        let facts = try custody.readCertificate(try authorities.pem("leaf"))
+        return await custody.issuerFinding(for: facts, at: Timestamp.now.adding(.seconds(60)))
     }
 
-    @Test func `without the setting nothing is claimed`() throws {
-        let custody = try Bench().custody
-        let facts = try custody.readCertificate(try scratch.read("leaf.pem"))
-        #expect(custody.issuerFinding(for: facts, at: .now) == .notConfigured)
+    @Test func `without the setting the finding is notConfigured`() async throws {
+        #expect(try await finding(nil) == .notConfigured)
     }
 
-    @Test func `a signature that chains to a listed root is verified`() throws {
-        #expect(try finding("leaf", under: ["issuing", "root"]) == .verified)
-        #expect(try finding("leaf", under: ["impostor", "root", "issuing"]) == .verified)
-        #expect(try finding("direct", under: ["root"]) == .verified)
+    @Test func `a chain to a listed root is verified`() async throws {
+        try authorities.issue("direct", by: "root")
+        #expect(try await chainRefusal("leaf", under: ["issuing", "root"]) == nil)
+        #expect(try await chainRefusal("leaf", under: ["impostor", "root", "issuing"]) == nil)
+        #expect(try await chainRefusal("direct", under: ["root"]) == nil)
+        #expect(try await finding(authorities.issuers(["issuing", "root"])) == .verified)
     }
 
-    @Test func `several certificates in one PEM file, and DER, are read`() throws {
-        let der = try Tool.openssl("x509 -in root.pem -outform DER", in: scratch)
-        let both = try scratch.read("issuing.pem") + scratch.read("root.pem")
-        for files in [[both], [try scratch.read("issuing.pem"), der]] {
-            let custody = try Bench(issuers: try CertificateIssuers(reading: files)).custody
-            let facts = try custody.readCertificate(try scratch.read("leaf.pem"))
-            #expect(custody.issuerFinding(for: facts, at: Timestamp.now.adding(.seconds(60))) == .verified)
+    @Test func `several certificates in one PEM file, and DER, are read`() async throws {
+        let der = try Tool.openssl("x509 -in root.pem -outform DER", in: authorities.scratch)
+        let both = try authorities.pem("issuing") + authorities.pem("root")
+        for files in [[both], [try authorities.pem("issuing"), der]] {
+            #expect(try await finding(CertificateIssuers(reading: files)) == .verified)
         }
     }
 
-    @Test func `a chain that ends below a root, skips a link or bears only the name is not`() throws {
-        for (leaf, names, reason) in [
-            ("leaf", ["issuing"], "no CA of that name"), ("leaf", ["root"], "no CA of that name"),
-            ("leaf", ["issuing", "impostor"], "signature"), ("direct", ["impostor"], "signature"),
-        ] {
-            guard case .untrusted(let why) = try finding(leaf, under: names) else {
-                Issue.record("\(leaf) under \(names) was trusted")
-                continue
-            }
-            #expect(why.contains(reason))
-        }
-    }
-
-    @Test func `an issuing CA outside its validity verifies nothing`() throws {
-        #expect(try finding("leaf", under: ["issuing", "root"], after: 19) == .verified)
-        guard case .untrusted(let why) = try finding("leaf", under: ["issuing", "root"], after: 21) else {
-            Issue.record("trusted after its end")
+    @Test func `a chain that ends below a root, lacks a link or matches in name only is refused`() async throws {
+        try authorities.issue("direct", by: "root")
+        #expect(try await chainRefusal("leaf", under: ["issuing"]) == .issuerNotListed("CN=root"))
+        #expect(try await chainRefusal("leaf", under: ["root"]) == .issuerNotListed("CN=issuing"))
+        #expect(
+            try await chainRefusal("leaf", under: ["issuing", "impostor"]) == .signatureMismatch(issuer: "CN=root"))
+        #expect(try await chainRefusal("direct", under: ["impostor"]) == .signatureMismatch(issuer: "CN=root"))
+        guard case .untrusted(let why) = try await finding(authorities.issuers(["impostor"])) else {
+            Issue.record("trusted without its issuer")
             return
         }
-        #expect(why.contains("outside its validity"))
+        #expect(why.contains("CN=issuing"))
     }
 
-    @Test func `a certificate that is no CA's cannot be listed as one, nor can an empty file`() throws {
-        let leaf = try scratch.read("leaf.pem")
-        #expect(refusal { try CertificateIssuers(reading: [leaf]) }?.code == .certificateWrongKind)
+    @Test func `an issuing CA outside its validity refuses, whether the certificate itself is expired or not`()
+        async throws
+    {
+        try authorities.issue("long", by: "issuing", days: 25)
+        // The certificate's own dates are the concern of CertificateRules.
+        #expect(try await chainRefusal("leaf", under: ["issuing", "root"], after: 19) == nil)
+        for leaf in ["leaf", "long"] {
+            guard
+                case .authorityOutsideValidity("CN=issuing", _) = try await chainRefusal(
+                    leaf, under: ["issuing", "root"], after: 21)
+            else {
+                Issue.record("\(leaf) was trusted after the end of its issuer")
+                continue
+            }
+        }
+    }
+
+    @Test func `a renewed CA of the same name and key verifies when the former one has expired`() async throws {
+        try authorities.renew("issuing", as: "renewed", by: "root", days: 30)
+        #expect(try await chainRefusal("leaf", under: ["issuing", "renewed", "root"], after: 21) == nil)
+    }
+
+    @Test func `a chain longer than a CA's path length is refused`() async throws {
+        try authorities.issue("short", .authorityWithoutSubordinates, by: "root")
+        try authorities.issue("below", .authority, by: "short")
+        try authorities.issue("allowed", by: "short")
+        try authorities.issue("tooDeep", by: "below")
+        #expect(try await chainRefusal("allowed", under: ["short", "root"]) == nil)
+        #expect(try await authorities.isPathInvalid("tooDeep", under: ["below", "short", "root"]))
+    }
+
+    @Test func `names outside a CA's name constraints are refused`() async throws {
+        try authorities.issue("constrained", .constrainedAuthority, by: "root")
+        try authorities.issue("inside", .leafForPermittedName, by: "constrained")
+        try authorities.issue("outside", .leafForOtherName, by: "constrained")
+        #expect(try await chainRefusal("inside", under: ["constrained", "root"]) == nil)
+        #expect(try await authorities.isPathInvalid("outside", under: ["constrained", "root"]))
+    }
+
+    @Test func `a critical extension that is not checked is refused in a certificate and in a CA`() async throws {
+        try authorities.issue("odd", .leafWithUnknownCriticalExtension, by: "issuing")
+        #expect(
+            try await chainRefusal("odd", under: ["issuing", "root"]) == .criticalExtension("1.2.3.4.5", of: "CN=odd"))
+        try authorities.issue("oddCA", .authorityWithUnknownCriticalExtension, by: "root")
+        try authorities.issue("underOdd", by: "oddCA")
+        #expect(
+            try await chainRefusal("underOdd", under: ["oddCA", "root"])
+                == .criticalExtension("1.2.3.4.5", of: "CN=oddCA"))
+    }
+
+    @Test func `a critical extended key usage is accepted in a certificate and refused in a CA`() async throws {
+        try authorities.issue("client", .leafWithCriticalUsage, by: "issuing")
+        #expect(try await chainRefusal("client", under: ["issuing", "root"]) == nil)
+        try authorities.issue("usageCA", .authorityWithCriticalUsage, by: "root")
+        try authorities.issue("underUsage", by: "usageCA")
+        #expect(try await authorities.isPathInvalid("underUsage", under: ["usageCA", "root"]))
+    }
+
+    @Test func `a self-issued CA that another key signed is not a root`() async throws {
+        try authorities.issue("rollover", .authority, by: "root", named: "root")
+        try authorities.issue("underRollover", by: "rollover")
+        #expect(try await chainRefusal("underRollover", under: ["rollover"]) == .signatureMismatch(issuer: "CN=root"))
+        #expect(try await chainRefusal("underRollover", under: ["rollover", "root"]) == nil)
+    }
+
+    @Test(arguments: [
+        TestAuthorities.Section.leaf, .authorityWithoutBasicConstraints, .authorityWithoutSigningUsage,
+    ])
+    func `a certificate that may not sign certificates cannot be listed as a CA`(
+        section: TestAuthorities.Section
+    ) throws {
+        try authorities.issue("other", section, by: "root")
+        let pem = try authorities.pem("other")
+        #expect(refusal { try CertificateIssuers(reading: [pem]) }?.code == .certificateWrongKind)
+    }
+
+    @Test func `a file without a certificate cannot be listed`() throws {
         #expect(refusal { try CertificateIssuers(reading: [[]]) }?.code == .certificateMalformed)
         #expect(refusal { try CertificateIssuers(reading: []) }?.code == .certificateMalformed)
     }
 
     @Test(.enabled(if: Fixtures.arePresent, "MERCHANTKEYD_FIXTURES is not set"))
-    func `the real certificates chain through Apple's CA to Apple's root`() throws {
+    func `the real certificates chain through Apple's CA to Apple's root`() async throws {
         let files = ["AppleWWDRCA-G2", "AppleRootCA-G3"].map { "apple-ca/\($0).cert.pem" }
-        let custody = try Bench(issuers: try CertificateIssuers(reading: try files.map(Fixtures.read))).custody
+        let issuers = try CertificateIssuers(reading: try files.map(Fixtures.read))
+        let custody = try Bench(issuers: issuers).custody
         for name in ["ec-old", "ec-new", "rsa"] {
             let facts = try custody.readCertificate(try Fixtures.read("rolled-merchant/\(name).cert.pem"))
-            #expect(custody.issuerFinding(for: facts, at: .now) == .verified)
+            #expect(await issuers.refusal(of: facts, at: .now) == nil)
+            #expect(await custody.issuerFinding(for: facts, at: .now) == .verified)
         }
     }
 }

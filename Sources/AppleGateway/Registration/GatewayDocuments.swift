@@ -6,7 +6,7 @@ import Vocabulary
 struct RegisterMerchantRequest: Encodable {
     let domainNames: [String]
     let encryptTo: String
-    /// Left out where there is none.
+    /// Omitted if the merchant has none.
     let merchantUrl: String?
     let partnerInternalMerchantIdentifier: String
     let partnerMerchantName: String
@@ -27,11 +27,11 @@ struct UnregisterMerchantRequest: Encodable {
     let reason: String
 }
 
-/// `MerchantDetails`; fields that are not named here are passed over.
+/// `MerchantDetails`; other fields are ignored.
 struct MerchantDetails: Decodable {
     let domainNames: [String]
     let encryptTo: String
-    /// An echo; some stand-ins leave it out.
+    /// The identifier of the request; some test servers omit it.
     let partnerInternalMerchantIdentifier: String?
     let partnerMerchantName: String
 }
@@ -57,7 +57,7 @@ struct ErrorDocument: Decodable {
 }
 
 enum GatewayJSON {
-    /// Names in alphabetical order, which is the order of Apple's reference; slashes as they are.
+    /// Names in alphabetical order, as in Apple's reference; slashes without escapes.
     static func encode(_ document: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

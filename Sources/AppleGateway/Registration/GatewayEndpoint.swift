@@ -1,11 +1,12 @@
 import Foundation
+import OutboundHTTP
 package import Vocabulary
 
-/// Where Apple's Web Merchant Registration API is.
+/// The address of Apple's Web Merchant Registration API.
 ///
 /// Source: Apple, Web Merchant Registration API, "Register merchant", "Unregister merchant", "Get merchant".
 package struct GatewayEndpoint: Hashable, Sendable {
-    /// What an operator sees: scheme, host and port.
+    /// Scheme, host and port, and a path if the setting has one.
     package let url: String
 
     /// Apple's own host for the environment.
@@ -17,15 +18,16 @@ package struct GatewayEndpoint: Hashable, Sendable {
             }
     }
 
-    /// - Parameter text: `https://HOST[:PORT]`, with or without a path in front of Apple's.
-    /// - Throws: ``TransportSetupError`` for anything else.
-    package init(_ text: String) throws(TransportSetupError) {
+    /// - Parameter text: `https://HOST[:PORT]`, with or without a path before Apple's.
+    /// - Throws: ``GatewayEndpointError`` for anything else.
+    package init(_ text: String) throws(GatewayEndpointError) {
         guard let parts = URLComponents(string: text), parts.scheme?.lowercased() == "https",
             let host = parts.host, !host.isEmpty, parts.user == nil, parts.password == nil, parts.query == nil,
             parts.fragment == nil, parts.url != nil
         else {
-            throw TransportSetupError(
-                "found '\(printable(text))', expected https://HOST[:PORT] without user, query and fragment")
+            throw GatewayEndpointError(
+                description:
+                    "found '\(text.printableASCII())', expected https://HOST[:PORT] without user, query and fragment")
         }
         url = text.hasSuffix("/") ? String(text.dropLast()) : text
     }
@@ -37,8 +39,8 @@ package struct GatewayEndpoint: Hashable, Sendable {
         URL(string: "\(url)/paymentservices/merchant/\(Self.percentEncoded(partner.rawValue))")
     }
 
-    /// All but RFC 3986's unreserved characters: a server that decodes once has the identifier back, whatever it thinks of
-    /// `+`, `;`, `&` and the rest of the alphabet.
+    /// Encodes everything but RFC 3986's unreserved characters, so that every server decodes `+`, `;`, `&` and the rest of the
+    /// identifier's alphabet alike.
     static func percentEncoded(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -52,4 +54,9 @@ package struct GatewayEndpoint: Hashable, Sendable {
         }
         return encoded
     }
+}
+
+/// Why the setting `apple.gateway.url` was refused: what was found and what was expected.
+package struct GatewayEndpointError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
 }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import KeyCustody
 import Logging
 import MerchantCore
+import OutboundHTTP
 import SQLiteStore
 import Vocabulary
 
@@ -17,14 +18,16 @@ struct GatewayParts {
     ) throws {
         let named = settings.gateway
         let identities = try Self.identities(named, store: store, custody: custody, clock: clock, logger: logger)
-        let transport = SecureTransport(
-            roots: try Self.roots("apple.gateway.trust-roots", named.trustRoots), connectTimeout: named.connectTimeout)
+        var outbound = OutboundClient.Configuration()
+        outbound.roots = try Self.roots("apple.gateway.trust-roots", named.trustRoots)
+        outbound.connectTimeout = named.connectTimeout
         var configuration = AppleGateway.Settings(
             endpoint: try Self.endpoint(named.url, settings.environment))
         configuration.answerTimeout = named.answerTimeout
         configuration.userAgent = "merchantkeyd/\(Program.version)"
         gateway = AppleGateway(
-            settings: configuration, transport: transport, identities: identities, clock: clock, logger: logger)
+            settings: configuration, client: OutboundClient(outbound), identities: identities, clock: clock,
+            logger: logger)
         domainChecker = DomainCheck(settings: try Self.domainCheck(named.domainCheck))
         if named.domainCheck.allowsInternalAddresses {
             logger.warning(

@@ -7,7 +7,7 @@ import X509
 
 extension CertificateFacts {
     /// Apple's extension that holds the hash of the merchant identifier as 64 hexadecimal digits.
-    private static let merchantIdentifierExtension: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 32]
+    static let merchantIdentifierExtension: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 32]
 
     /// Reads an upload: one certificate, PEM or DER.
     init(upload: [UInt8]) throws(MerchantError) {

@@ -25,7 +25,7 @@ package protocol KeyCustodian: Sendable {
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
 
     /// Whether the certificate's signature chains to an issuing CA of the settings.
-    func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding
+    func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) async -> IssuerFinding
 
     /// Restores a token's symmetric key with an active payment processing key pair.
     ///

@@ -12,7 +12,7 @@ extension MerchantOperations {
     ) async throws -> KeyView {
         let facts = try custodian.readCertificate(upload)
         let now = clock.now
-        let issuer = custodian.issuerFinding(for: facts, at: now)
+        let issuer = await custodian.issuerFinding(for: facts, at: now)
         return try await repository.write { transaction in
             let keyPair = try Self.keyPair(for: facts, of: identifier, in: transaction)
             let known = try transaction.certificates(of: keyPair.publicKeyHash)

@@ -64,7 +64,7 @@ extension MerchantOperations {
                 privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
         }
         let now = clock.now
-        let issuer = custodian.issuerFinding(for: facts, at: now)
+        let issuer = await custodian.issuerFinding(for: facts, at: now)
         try CertificateRules.judge(
             facts, for: (new.publicKeyHash, purpose), of: identifier, issuer: issuer, at: now,
             allowsExpired: allowsExpired)

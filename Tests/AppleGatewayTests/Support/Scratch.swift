@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A directory that goes when its test does.
+/// A directory that is removed with its owner.
 final class Scratch: Sendable {
     let directory: String
 
@@ -40,7 +40,7 @@ final class Scratch: Sendable {
 
 /// A value behind a lock.
 final class Guarded<Value>: @unchecked Sendable {
-    // Proof for @unchecked Sendable: the value is touched only while the lock is held.
+    // Proof for @unchecked Sendable: the value is used only while the lock is held.
     private let lock = NSLock()
     private var stored: Value
 

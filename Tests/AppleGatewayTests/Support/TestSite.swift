@@ -6,7 +6,7 @@ import NIOSSL
 import SandboxKit
 import Vocabulary
 
-/// An HTTPS server of one test's own, under names and dates of its choice.
+/// An HTTPS server for one test, with a certificate for chosen names and dates.
 final class TestSite: Sendable {
     struct Request: Sendable {
         let head: HTTPRequestHead
@@ -19,7 +19,7 @@ final class TestSite: Sendable {
         case half([UInt8])
         case reset
         case nothing
-        /// No HTTP at all.
+        /// Bytes that are not HTTP.
         case bytes([UInt8])
     }
 
@@ -31,11 +31,12 @@ final class TestSite: Sendable {
     var connections: Int { accepted.value }
 
     init(
-        _ bench: Bench, names: [String] = ["localhost", "127.0.0.1"], from: Int = -1, until: Int = 90,
+        _ fixture: GatewayFixture, names: [String] = ["localhost", "127.0.0.1"], from: Int = -1, until: Int = 90,
         host: String = "127.0.0.1", reply: @escaping @Sendable (Request) -> Reply
     ) async throws {
-        let credentials = try bench.authority.issueServerCredentials(
-            names: names.compactMap(SandboxServerName.init), notBefore: Bench.day(from), notAfter: Bench.day(until))
+        let credentials = try fixture.authority.issueServerCredentials(
+            names: names.compactMap(SandboxServerName.init), notBefore: GatewayFixture.day(from),
+            notAfter: GatewayFixture.day(until))
         var tls = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(credentials.certificate.utf8)).map {
                 .certificate($0)
@@ -92,7 +93,7 @@ final class TestSite: Sendable {
                 write(200, [:], Array(bytes.prefix(bytes.count / 2)), bytes.count, context)
                 context.channel.close(promise: nil)
             case .reset:
-                // Below TLS, which would say goodbye.
+                // Below TLS, which would send close_notify.
                 if let socket = context.channel as? any SocketOptionProvider {
                     socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in }
                 }
@@ -122,10 +123,10 @@ final class TestSite: Sendable {
 }
 
 func withSite(
-    _ bench: Bench, names: [String] = ["localhost", "127.0.0.1"], from: Int = -1, until: Int = 90,
+    _ fixture: GatewayFixture, names: [String] = ["localhost", "127.0.0.1"], from: Int = -1, until: Int = 90,
     reply: @escaping @Sendable (TestSite.Request) -> TestSite.Reply, _ body: (TestSite) async throws -> Void
 ) async throws {
-    let site = try await TestSite(bench, names: names, from: from, until: until, reply: reply)
+    let site = try await TestSite(fixture, names: names, from: from, until: until, reply: reply)
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await body(site)) } catch { outcome = .failure(error) }
     await site.stop()

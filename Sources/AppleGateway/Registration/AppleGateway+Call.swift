@@ -1,0 +1,154 @@
+import Foundation
+import FoundationNetworking
+import Logging
+import MerchantCore
+import NIOPosix
+import OutboundHTTP
+import Synchronization
+import Vocabulary
+
+// One call, its repeats and their limits.
+extension AppleGateway {
+    /// No attempt is started with less time than this.
+    private static let shortestAttempt = Duration.seconds(5)
+
+    /// - Returns: a response below 500 and not 429, which may still be an error of the operation, and how many attempts before
+    ///   it Apple may have acted on.
+    func call(
+        _ operation: GatewayOperation, _ url: URL?, _ body: Data?
+    ) async throws(GatewayError) -> (response: GatewayResponse, uncertainTries: Int) {
+        guard let url else { throw GatewayError(.refused, "the URL is invalid", mayHaveActed: false) }
+        var request = request(url, body)
+        // Settling a call without a response relies on this: by then the call and its repeats are over.
+        let end = clock.now.adding(RegistrationCall.longest)
+        var attempt = 0
+        var uncertainTries = 0
+        while true {
+            attempt += 1
+            let failure: GatewayError
+            do throws(GatewayError) {
+                try await waitForPause()
+                let timeout = min(settings.answerTimeout, clock.now.duration(to: end))
+                request.timeoutInterval = max(1, timeout / .seconds(1))
+                return (try await send(request, operation), uncertainTries)
+            } catch { failure = error.following(uncertainTries: uncertainTries) }
+            uncertainTries = failure.uncertainTries
+            guard failure.isTransient, operation.isRepeatable || !failure.mayHaveActed,
+                let pause = settings.retries.pause(
+                    after: attempt, retryAfter: failure.retryAfter.map { .seconds($0) }, chance: .random(in: 0...1)),
+                clock.now.duration(to: end) - pause >= Self.shortestAttempt
+            else { throw failure }
+            logger.info(
+                "repeating a call to Apple",
+                metadata: ["operation": "\(operation)", "attempt": "\(attempt)", "after": "\(failure)"])
+            // A caller that gives up during the pause gets the last attempt's error.
+            do { try await sleep(pause) } catch { throw failure }
+        }
+    }
+
+    private func request(_ url: URL, _ body: Data?) -> URLRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = body == nil ? "GET" : "POST"
+        request.httpBody = body
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        request.setValue(settings.userAgent, forHTTPHeaderField: "User-Agent")
+        if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
+        return request
+    }
+
+    /// One attempt, reported to the circuit.
+    private func send(
+        _ request: URLRequest, _ operation: GatewayOperation
+    ) async throws(GatewayError) -> GatewayResponse {
+        let identity = try await identity()
+        try admit()
+        let (data, response): (Data, HTTPURLResponse)
+        do throws(OutboundFailure) {
+            (data, response) = try await session.data(for: request, identity: identity)
+        } catch let failure {
+            let error = GatewayError(failure, of: operation, at: settings.endpoint.url, with: identity)
+            record(failure, error)
+            throw error
+        }
+        return try record(GatewayResponse(operation, response, data, for: identity, at: clock.now))
+    }
+
+    private func record(_ failure: OutboundFailure, _ error: GatewayError) {
+        let now = clock.now
+        var isCancelled = false
+        if case .cancelled = failure { isCancelled = true }
+        state.withLock { state in
+            // A fault of the daemon, its settings or its network says nothing about Apple's health.
+            guard error.isTransient, !isCancelled else { return state.circuit.abandoned(at: now) }
+            state.lastError = error.description
+            state.circuit.failed(at: now)
+        }
+    }
+
+    /// - Throws: the error of a response with status 429 or 5xx.
+    private func record(_ response: GatewayResponse) throws(GatewayError) -> GatewayResponse {
+        let now = clock.now
+        guard response.status == 429 || response.status >= 500 else {
+            state.withLock { $0.circuit.succeeded() }
+            return response
+        }
+        let failure: GatewayError
+        do throws(GatewayError) {
+            try response.requireSuccess()
+            return response
+        } catch { failure = error }
+        state.withLock { state in
+            if response.status == 429 {
+                state.circuit.succeeded()
+                let until = now.adding(response.retryAfter ?? .seconds(1))
+                state.pausedUntil = max(until, state.pausedUntil ?? until)
+            } else {
+                state.lastError = failure.description
+                state.circuit.failed(at: now)
+            }
+        }
+        throw failure
+    }
+
+    /// Reads the identity on a thread of a pool, because it is in files or in a store whose readers may all be busy.
+    private func identity() async throws(GatewayError) -> ClientIdentity {
+        let now = clock.now
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { [identities] in try identities.identity(at: now) }
+        } catch {
+            throw GatewayError(.identityUnusable, "\(error)", mayHaveActed: false)
+        }
+    }
+
+    private func admit() throws(GatewayError) {
+        let now = clock.now
+        let (admission, lastError) = state.withLock { ($0.circuit.admit(at: now), $0.lastError) }
+        let pause: Duration
+        switch admission {
+        case .admitted: return
+        case .probing: pause = .seconds(1)
+        case .refused(let duration): pause = duration
+        }
+        let seconds = pause.roundedUpSeconds
+        throw GatewayError(
+            .circuitOpen,
+            "Apple failed repeatedly; no call is made for \(seconds) s more; the last error was \(lastError)",
+            retryAfter: seconds, mayHaveActed: false)
+    }
+
+    /// Waits as long as Apple asked every caller to wait, unless that is too long.
+    private func waitForPause() async throws(GatewayError) {
+        while let until = state.withLock({ $0.pausedUntil }) {
+            let left = clock.now.duration(to: until)
+            guard left > .zero else {
+                return state.withLock { if $0.pausedUntil == until { $0.pausedUntil = nil } }
+            }
+            let limited = GatewayError(
+                .rateLimited, "Apple asked for a pause of \(left.roundedUpSeconds) s more", status: nil,
+                retryAfter: left.roundedUpSeconds, mayHaveActed: false)
+            guard left <= settings.retries.longestRetryAfter else { throw limited }
+            // A random addition, so that waiting callers do not all return at the same time.
+            do { try await sleep(left + .milliseconds(.random(in: 0...250))) } catch { throw limited }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import MerchantCore
+import OutboundHTTP
+import Vocabulary
+
+extension ClientIdentity {
+    /// Which certificate was presented, for messages.
+    var summary: String { "presented: \(publicKeyHash), valid until \(notAfter)" }
+}
+
+extension GatewayError {
+    /// Whether the same call may succeed a little later.
+    var isTransient: Bool {
+        switch kind {
+        case .rateLimited, .failedAtApple, .unreachable, .answerLost: true
+        case .refused, .unauthorized, .platformNotRegistered, .unexpectedAnswer, .serverUntrusted, .identityUnusable,
+            .circuitOpen:
+            false
+        }
+    }
+
+    /// - Parameter url: the gateway's.
+    init(_ failure: OutboundFailure, of operation: GatewayOperation, at url: String, with identity: ClientIdentity) {
+        let changes = operation.changesRegistration
+        switch failure {
+        case .unreachable(let reason):
+            self.init(.unreachable, "Apple cannot be reached at \(url): \(reason)", mayHaveActed: false)
+        case .responseLost(let reason):
+            self.init(.answerLost, "no response was received: \(reason)", mayHaveActed: changes)
+        case .serverUntrusted(let found):
+            let hint =
+                found.reason == .untrusted
+                ? ", expected a root of the setting apple.gateway.trust-roots, or of the system if that is not set"
+                : ""
+            self.init(.serverUntrusted, "\(found.description)\(hint) (\(url))", mayHaveActed: false)
+        case .clientCertificateRefused(let reason):
+            self.init(
+                .unauthorized, "the server refused the identity in TLS: \(reason) (\(identity.summary))",
+                mayHaveActed: false)
+        case .identityUnusable(let reason): self.init(.identityUnusable, reason, mayHaveActed: false)
+        case .notHTTP(let reason):
+            self.init(.unexpectedAnswer, "the server does not speak HTTP: \(reason)", mayHaveActed: changes)
+        case .responseTooLarge(let limit):
+            self.init(.unexpectedAnswer, "the response has more than \(limit) bytes", mayHaveActed: changes)
+        case .requestTooLarge(let limit):
+            self.init(.refused, "the request has more than \(limit) bytes", mayHaveActed: false)
+        case .timedOut(let timeout, true):
+            self.init(.answerLost, "no response within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
+        // The timer runs on another event loop than the connection, so the request may be sent just before the timeout and
+        // be recorded as sent just after it.
+        case .timedOut(let timeout, false):
+            self.init(.unreachable, "no connection within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
+        case .cancelled(let isSent):
+            self.init(
+                isSent ? .answerLost : .unreachable, "the call was cancelled before its response",
+                mayHaveActed: changes)
+        }
+    }
+}
+
+extension Duration {
+    var roundedUpSeconds: Int { Int((self / .seconds(1)).rounded(.up)) }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import FoundationNetworking
+import MerchantCore
+import OutboundHTTP
+import Vocabulary
+
+/// One response of Apple's gateway, read as Apple's reference documents it.
+struct GatewayResponse {
+    let operation: GatewayOperation
+    let status: Int
+    let body: Data
+    private let response: HTTPURLResponse
+    /// The identity that the request presented in TLS.
+    private let identity: ClientIdentity
+    private let receivedAt: Timestamp
+
+    init(
+        _ operation: GatewayOperation, _ response: HTTPURLResponse, _ body: Data, for identity: ClientIdentity,
+        at receivedAt: Timestamp
+    ) {
+        self.operation = operation
+        self.response = response
+        self.body = body
+        self.identity = identity
+        self.receivedAt = receivedAt
+        status = response.statusCode
+    }
+
+    /// - Throws: unless the status is 200, documented with an empty body. A body that is neither empty nor JSON did not come from
+    ///   Apple's gateway, or is damaged.
+    func requireSuccess() throws(GatewayError) {
+        guard status == 200 else { throw failure }
+        guard body.isEmpty || (try? JSONSerialization.jsonObject(with: body)) != nil else {
+            throw unexpected("found status 200 with \(body.count) bytes that are not JSON, expected an empty body")
+        }
+    }
+
+    /// - Returns: nil for a merchant that Apple does not know, for which the status is 400.
+    func details(of partner: String) throws(GatewayError) -> GatewayDetails? {
+        guard status == 200 else {
+            if status == 400, !mentionsCertificate { return nil }
+            throw failure
+        }
+        guard !body.isEmpty else { throw unexpected("found an empty body, expected MerchantDetails") }
+        let found: MerchantDetails
+        do {
+            found = try GatewayJSON.decode(MerchantDetails.self, from: body)
+        } catch DecodingError.keyNotFound(let key, _) {
+            throw unexpected("found no field '\(key.stringValue)', expected MerchantDetails")
+        } catch {
+            throw unexpected("found \(body.count) bytes that are not MerchantDetails in JSON")
+        }
+        if let echo = found.partnerInternalMerchantIdentifier, echo != partner {
+            throw unexpected(
+                "found the details of '\(echo.printableASCII(limit: 64))', expected those of another merchant")
+        }
+        return GatewayDetails(
+            partnerInternalMerchantIdentifier: partner, partnerMerchantName: found.partnerMerchantName,
+            domainNames: found.domainNames, encryptTo: found.encryptTo)
+    }
+
+    var retryAfter: Duration? {
+        response.value(forHTTPHeaderField: "Retry-After").flatMap { RetryAfter.pause($0, now: receivedAt.date) }
+    }
+
+    private var failure: GatewayError {
+        switch status {
+        // A proxy that requires a client certificate reports its absence with a 400 of its own.
+        case 400 where mentionsCertificate:
+            error(.unauthorized, "the gateway received no client certificate that it accepts (\(identity.summary))")
+        case 400: error(.refused, "Apple refused the request as malformed or unknown")
+        case 401, 403: error(.unauthorized, "Apple does not authorize the client certificate (\(identity.summary))")
+        case 417: error(.platformNotRegistered, "the platform is not registered with Apple Developer")
+        case 429: error(.rateLimited, "Apple limits the rate of requests")
+        case 500...599: error(.failedAtApple, "Apple failed", mayHaveActed: operation.changesRegistration)
+        case 300...399:
+            unexpected(
+                "found a redirect to \((response.value(forHTTPHeaderField: "Location") ?? "nowhere").printableASCII()), expected none"
+            )
+        default: unexpected("found status \(status), expected 200")
+        }
+    }
+
+    private func unexpected(_ what: String) -> GatewayError {
+        error(.unexpectedAnswer, what, mayHaveActed: operation.changesRegistration)
+    }
+
+    private func error(_ kind: GatewayError.Kind, _ what: String, mayHaveActed: Bool = false) -> GatewayError {
+        var detail = "\(what) (status \(status)"
+        if let message = document?.message, !message.isEmpty { detail += ", '\(message.printableASCII())'" }
+        if let code = document?.statusCode?.text, code != String(status) {
+            detail += ", statusCode \(code.printableASCII())"
+        }
+        if let more = response.value(forHTTPHeaderField: "x-apay-service-response-details") {
+            detail += ", response details '\(more.printableASCII())'"
+        }
+        return GatewayError(
+            kind, detail + ")", status: status,
+            correlationIdentifier: response.value(forHTTPHeaderField: "x-keystone-correlationid")
+                .map { $0.printableASCII(limit: 128) },
+            retryAfter: retryAfter?.roundedUpSeconds, mayHaveActed: mayHaveActed)
+    }
+
+    private var document: ErrorDocument? { try? GatewayJSON.decode(ErrorDocument.self, from: body) }
+
+    /// Whether a body that is not Apple's JSON mentions certificates.
+    private var mentionsCertificate: Bool {
+        document == nil && String(decoding: body.prefix(4096), as: UTF8.self).lowercased().contains("certificate")
+    }
+}
+
+/// The three calls of the API.
+enum GatewayOperation: String {
+    case registerMerchant, unregisterMerchant, getDetails
+
+    var changesRegistration: Bool { self != .getDetails }
+
+    /// Whether a call that may have acted can be repeated. Registering the same domains again changes nothing. A second
+    /// unregister call is refused if the first removed the last domain, and that refusal looks like any other.
+    var isRepeatable: Bool { self != .unregisterMerchant }
+}

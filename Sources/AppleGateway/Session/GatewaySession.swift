@@ -1,0 +1,83 @@
+package import Foundation
+package import FoundationNetworking
+package import MerchantCore
+package import OutboundHTTP
+
+/// A `URLSession` whose requests go over an ``OutboundClient``. Must be shut down.
+///
+/// On Linux `URLSession` supports neither client certificates nor a choice of trust roots, so ``GatewayURLProtocol`` passes
+/// each request to the client.
+package final class GatewaySession: Sendable {
+    private let client: OutboundClient
+    /// Where sessions call their completion handlers.
+    private let completions = OperationQueue()
+
+    /// - Parameter client: shut down with the session.
+    package init(client: OutboundClient) { self.client = client }
+
+    package func shutdown() async { await client.shutdown() }
+
+    /// Sends one request, never repeated and never redirected. `timeoutInterval` bounds it.
+    ///
+    /// - Parameter identity: the client certificate; nil presents none.
+    package func data(
+        for request: URLRequest, identity: ClientIdentity? = nil
+    ) async throws(OutboundFailure) -> (Data, HTTPURLResponse) {
+        let context = RequestContext(client: client, identity: identity.map(TLSIdentity.init))
+        do {
+            return try await GatewayURLProtocol.with(context, request) { try await response(to: $0, context) }
+        } catch let failure as OutboundFailure {
+            guard let url = request.url else { throw failure }
+            throw await client.explained(failure, url: url)
+        } catch {
+            throw .unreachable(.other("\(error)"))
+        }
+    }
+
+    /// A session that stores nothing and adds nothing to a request.
+    private static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [GatewayURLProtocol.self]
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        return configuration
+    }
+
+    /// The session's task always completes, once; cancelling the caller's task cancels the request in its context.
+    ///
+    /// Each request has its own session: Foundation on Linux keeps a session's tasks in a dictionary that only the session's
+    /// queue may use, and reads it on the thread on which a URLProtocol reports. With one task there is no data race.
+    private func response(to request: URLRequest, _ context: RequestContext) async throws -> (Data, HTTPURLResponse) {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let session = URLSession(
+                    configuration: Self.configuration, delegate: nil, delegateQueue: completions)
+                session.dataTask(with: request) { data, response, error in
+                    if let response = response as? HTTPURLResponse, error == nil {
+                        continuation.resume(returning: (data ?? Data(), response))
+                    } else {
+                        continuation.resume(throwing: error ?? OutboundFailure.notHTTP("no HTTP response"))
+                    }
+                }.resume()
+            }
+        } onCancel: {
+            context.cancel()
+        }
+    }
+}
+
+extension TLSIdentity {
+    init(_ identity: ClientIdentity) {
+        self.init(
+            certificateChain: identity.certificateChain,
+            signatureSchemes: identity.signatureAlgorithms.map(\.rawValue)
+        ) { scheme, bytes in
+            guard let algorithm = TLSSignatureAlgorithm(rawValue: scheme) else {
+                throw IdentityError.unusable("TLS asks for the unknown signature scheme \(scheme)")
+            }
+            return try identity.sign(algorithm, bytes)
+        }
+    }
+}

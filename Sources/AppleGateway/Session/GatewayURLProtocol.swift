@@ -1,0 +1,120 @@
+import Foundation
+import FoundationNetworking
+import OutboundHTTP
+import Synchronization
+
+/// Passes the requests of a `URLSession` to an ``OutboundClient``.
+///
+/// Bodies are whole and bounded in both directions. A redirect, a 401 and any other status are responses like the rest:
+/// nothing is followed and no credentials are looked up. `timeoutInterval` bounds the whole request.
+final class GatewayURLProtocol: URLProtocol {
+    /// Names the request's context; removed before the request is sent. (Foundation on Linux loses the properties that a
+    /// URLProtocol may set on a request, when it copies the request.)
+    private static let contextField = "X-Merchantkeyd-Request-Context"
+    private static let contexts = Mutex<[String: RequestContext]>([:])
+
+    /// Calls `body` with the request, marked so that it is sent in this context.
+    static func with<Result>(
+        _ context: RequestContext, _ request: URLRequest, _ body: (URLRequest) async throws -> Result
+    ) async throws -> Result {
+        let name = UUID().uuidString
+        contexts.withLock { $0[name] = context }
+        defer { contexts.withLock { $0[name] = nil } }
+        var marked = request
+        marked.setValue(name, forHTTPHeaderField: contextField)
+        return try await body(marked)
+    }
+
+    /// Every request of a session that has this protocol, so that none is left to libcurl, which would send it without the
+    /// trust roots and the identity.
+    override static func canInit(with request: URLRequest) -> Bool { true }
+
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        let reporter = Reporter(self)
+        guard let context = Self.context(of: request) else {
+            return reporter.fail(.unreachable(.other("the request has no context")))
+        }
+        do throws(OutboundFailure) {
+            let outbound = try OutboundRequest(
+                request, without: Self.contextField, limit: context.client.configuration.largestRequest)
+            let call = try context.client.start(
+                outbound, identity: context.identity, within: .seconds(request.timeoutInterval))
+            context.started(call)
+            call.whenComplete { result in
+                switch result {
+                case .success(let response): reporter.finish(response)
+                case .failure(let failure): reporter.fail(failure)
+                }
+            }
+        } catch { reporter.fail(error) }
+    }
+
+    /// Foundation calls this for a cancelled task, and tasks are never cancelled: see ``RequestContext``.
+    override func stopLoading() { Self.context(of: request)?.cancel() }
+
+    private static func context(of request: URLRequest) -> RequestContext? {
+        request.value(forHTTPHeaderField: contextField).flatMap { name in contexts.withLock { $0[name] } }
+    }
+}
+
+extension OutboundRequest {
+    /// - Parameter field: a header that is left out.
+    fileprivate init(_ request: URLRequest, without field: String, limit: Int) throws(OutboundFailure) {
+        guard let url = request.url else { throw .unreachable(.other("the request has no URL")) }
+        let headers = (request.allHTTPHeaderFields ?? [:]).filter { $0.key.lowercased() != field.lowercased() }
+        self.init(
+            url: url, method: request.httpMethod ?? "GET",
+            headers: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+            body: try Self.body(of: request, limit: limit))
+    }
+
+    private static func body(of request: URLRequest, limit: Int) throws(OutboundFailure) -> [UInt8]? {
+        if let body = request.httpBody { return Array(body) }
+        guard let stream = request.httpBodyStream else { return nil }
+        stream.open()
+        defer { stream.close() }
+        var body: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = stream.read(&chunk, maxLength: chunk.count)
+            guard count >= 0 else { throw .unreachable(.other("the request's body cannot be read")) }
+            if count == 0 { return body }
+            body += chunk[..<count]
+            guard body.count <= limit else { throw .requestTooLarge(limit: limit) }
+        }
+    }
+}
+
+/// Reports to the session how a request ended, once.
+///
+/// Proof for @unchecked Sendable: the protocol is used only by the one call that ends its request, made once and on one
+/// thread, and its client's methods may be called on any thread.
+private final class Reporter: @unchecked Sendable {
+    private let source: URLProtocol
+
+    init(_ source: URLProtocol) { self.source = source }
+
+    func finish(_ answer: OutboundResponse) {
+        guard let url = source.request.url,
+            let response = HTTPURLResponse(
+                url: url, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: Self.fields(answer.headers))
+        else { return fail(.notHTTP("the response cannot be represented")) }
+        source.client?.urlProtocol(source, didReceive: response, cacheStoragePolicy: .notAllowed)
+        // Once, with the whole body: of several pieces Foundation's completion handlers have seen only the last.
+        source.client?.urlProtocol(source, didLoad: Data(answer.body))
+        source.client?.urlProtocolDidFinishLoading(source)
+    }
+
+    func fail(_ failure: OutboundFailure) { source.client?.urlProtocol(source, didFailWithError: failure) }
+
+    private static func fields(_ headers: [(name: String, value: String)]) -> [String: String] {
+        var fields: [String: String] = [:]
+        // For WWW-Authenticate the session would look up a password, which does not exist, and not deliver the 401.
+        for (name, value) in headers where name.lowercased() != "www-authenticate" {
+            fields[name] = fields[name].map { "\($0), \(value)" } ?? value
+        }
+        return fields
+    }
+}

@@ -1,0 +1,47 @@
+import OutboundHTTP
+
+/// Why an event was not delivered: text for status and log, without the webhook's address, which may contain a secret.
+struct DeliveryFailure: Error, CustomStringConvertible {
+    let description: String
+    /// The pause that the receiver asked for.
+    let retryAfter: Duration?
+
+    init(_ description: String, retryAfter: Duration? = nil) {
+        self.description = description
+        self.retryAfter = retryAfter
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as DeliveryFailure: self = failure
+        case let failure as OutboundFailure: self.init(Self.describe(failure))
+        case let error as HostResolutionError: self.init(Self.describe(error))
+        // Libraries' errors can be long.
+        default: self.init(String("\(type(of: error)): \(error)".prefix(300)))
+        }
+    }
+
+    private static func describe(_ failure: OutboundFailure) -> String {
+        switch failure {
+        case .unreachable(let reason): "no connection: \(reason)"
+        case .responseLost(let reason), .notHTTP(let reason), .clientCertificateRefused(let reason),
+            .identityUnusable(let reason):
+            reason
+        case .serverUntrusted(let server): server.description
+        case .responseTooLarge(let limit): "the response has more than \(limit) bytes"
+        case .requestTooLarge(let limit): "the request has more than \(limit) bytes"
+        case .timedOut: "no response in time"
+        case .cancelled: "the delivery was cancelled"
+        }
+    }
+
+    private static func describe(_ error: HostResolutionError) -> String {
+        switch error {
+        case .notResolved(let reason): "the host's name cannot be resolved: \(reason)"
+        case .noAddress: "the host's name has no address"
+        case .internalAddress(let address):
+            "the host has the internal address \(address), expected a public one or allow-internal-addresses"
+        case .timedOut: "the host's name was not resolved in time"
+        }
+    }
+}

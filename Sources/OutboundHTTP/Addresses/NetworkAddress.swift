@@ -1,0 +1,122 @@
+import Glibc
+
+/// An IPv4 or IPv6 address, and whether it lies on the public internet.
+package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
+    /// 4 or 16, in network order.
+    package let bytes: [UInt8]
+
+    /// - Returns: nil unless there are 4 or 16 bytes.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads `192.0.2.1` and `2001:db8::1`: four decimal parts, RFC 4291 section 2.2, no zone, no brackets.
+    package init?(_ text: String) {
+        guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
+        var buffer = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &buffer) == 1 {
+            bytes = Array(buffer.prefix(4))
+        } else if inet_pton(AF_INET6, text, &buffer) == 1 {
+            bytes = buffer
+        } else {
+            return nil
+        }
+    }
+
+    /// As RFC 5952 writes it.
+    package var description: String {
+        var text = [CChar](repeating: 0, count: 64)
+        _ = inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count))
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+extension NetworkAddress {
+    /// Whether the address is not on the public internet: this machine, private and shared networks, multicast, and every
+    /// range that IANA has reserved or not assigned. The daemon does not connect there for a name that others control.
+    package var isInternal: Bool { internalKind != nil }
+
+    /// What kind of internal address it is, for messages; nil for an address of the public internet.
+    ///
+    /// Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), RFC 4291, RFC 6052.
+    package var internalKind: String? {
+        bytes.count == 4 ? Self.internalKindOfIPv4(bytes[...]) : Self.internalKindOfIPv6(bytes)
+    }
+
+    private struct Range {
+        let prefix: [UInt8]
+        let bits: Int
+        let kind: String
+
+        init(_ prefix: [UInt8], _ bits: Int, _ kind: String) {
+            self.prefix = prefix
+            self.bits = bits
+            self.kind = kind
+        }
+
+        func contains(_ bytes: ArraySlice<UInt8>) -> Bool {
+            zip(bytes, prefix).enumerated().prefix((bits + 7) / 8).allSatisfy { index, pair in
+                let kept = UInt8(truncatingIfNeeded: 0xff00 >> min(8, bits - index * 8))
+                return pair.0 & kept == pair.1 & kept
+            }
+        }
+    }
+
+    private static let internalRangesOfIPv4 = [
+        Range([0], 8, "an address of this network"),
+        Range([10], 8, "a private address"),
+        Range([100, 64], 10, "an address behind a carrier's NAT"),
+        Range([127], 8, "a loopback address"),
+        Range([169, 254], 16, "a link-local address"),
+        Range([172, 16], 12, "a private address"),
+        Range([192, 0, 0], 24, "an address assigned to a protocol"),
+        Range([192, 0, 2], 24, "an address for documentation"),
+        Range([192, 88, 99], 24, "a 6to4 relay's address"),
+        Range([192, 168], 16, "a private address"),
+        Range([198, 18], 15, "an address for benchmarks"),
+        Range([198, 51, 100], 24, "an address for documentation"),
+        Range([203, 0, 113], 24, "an address for documentation"),
+        Range([224], 4, "a multicast address"),
+        Range([240], 4, "a reserved address"),
+    ]
+
+    /// IPv6 ranges whose packets go to the IPv4 address in the last 4 bytes.
+    private static let embeddingsOfIPv4 = [
+        Range([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96, "in IPv6"),
+        Range([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96, "behind NAT64"),
+    ]
+
+    /// Ranges within 2000::/3, the only assigned range, that are not public.
+    private static let internalRangesOfIPv6 = [
+        // It includes Teredo, which contains an IPv4 address.
+        Range([0x20, 0x01, 0x00], 23, "an address assigned to a protocol"),
+        Range([0x20, 0x01, 0x0d, 0xb8], 32, "an address for documentation"),
+        Range([0x3f, 0xff, 0x00], 20, "an address for documentation"),
+        // It contains an IPv4 address, reached through relays that are deprecated (RFC 7526).
+        Range([0x20, 0x02], 16, "a 6to4 address"),
+    ]
+
+    private static let knownRangesOutsideAssignedIPv6 = [
+        Range([UInt8](repeating: 0, count: 16), 128, "the unspecified address"),
+        Range([UInt8](repeating: 0, count: 15) + [1], 128, "a loopback address"),
+        Range([0xfe, 0x80], 10, "a link-local address"),
+        Range([0xfc], 7, "a private address"),
+        Range([0xfe, 0xc0], 10, "a private address"),
+        Range([0xff], 8, "a multicast address"),
+    ]
+
+    private static func internalKindOfIPv4(_ bytes: ArraySlice<UInt8>) -> String? {
+        internalRangesOfIPv4.first { $0.contains(bytes) }?.kind
+    }
+
+    private static func internalKindOfIPv6(_ bytes: [UInt8]) -> String? {
+        if let embedding = embeddingsOfIPv4.first(where: { $0.contains(bytes[...]) }) {
+            return internalKindOfIPv4(bytes[12...]).map { "\($0) \(embedding.kind)" }
+        }
+        guard Range([0x20], 3, "").contains(bytes[...]) else {
+            return knownRangesOutsideAssignedIPv6.first { $0.contains(bytes[...]) }?.kind ?? "a reserved address"
+        }
+        return internalRangesOfIPv6.first { $0.contains(bytes[...]) }?.kind
+    }
+}

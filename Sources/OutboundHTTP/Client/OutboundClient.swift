@@ -1,0 +1,154 @@
+import AsyncHTTPClient
+package import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Synchronization
+
+/// An HTTPS client for servers that the daemon does not control. Must be shut down.
+///
+/// It sends each request once and follows no redirect: only the caller knows whether a repeat is safe. Bodies are whole and
+/// bounded in both directions. Connections are reused; a connection belongs to the identity that it was made with.
+package final class OutboundClient: Sendable {
+    package struct Configuration: Sendable {
+        package var roots = TrustRoots.system
+        package var connectTimeout: Duration = .seconds(10)
+        package var idleTimeout: Duration = .seconds(30)
+        package var connectionsPerHost = 16
+        /// By host name, the one address to connect to. The name stays the name in TLS and HTTP.
+        package var pinnedAddresses: [String: NetworkAddress] = [:]
+        /// In bytes.
+        package var largestRequest = 1 << 20
+        package var responseBody = ResponseBody.collect(upTo: 1 << 20)
+
+        package init() {}
+    }
+
+    package let configuration: Configuration
+    private let client: HTTPClient
+    /// The TLS settings of the last identity, because reading certificates costs more than a request.
+    private let lastIdentity = Mutex<(chain: [[UInt8]], tls: TLSConfiguration)?>(nil)
+
+    package init(_ configuration: Configuration) {
+        self.configuration = configuration
+        var settings = HTTPClient.Configuration(
+            tlsConfiguration: configuration.roots.clientConfiguration, redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(configuration.connectTimeout)),
+            connectionPool: .init(
+                idleTimeout: TimeAmount(configuration.idleTimeout),
+                concurrentHTTP1ConnectionsPerHostSoftLimit: configuration.connectionsPerHost))
+        settings.httpVersion = .http1Only
+        settings.dnsOverride = configuration.pinnedAddresses.mapValues(\.description)
+        settings.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+    }
+
+    /// Ends running requests too.
+    package func shutdown() async {
+        // The only error is that the client was shut down before.
+        try? await client.shutdown()
+    }
+
+    /// Sends one request and waits for its response. Cancelling the task cancels the request.
+    ///
+    /// - Parameters:
+    ///   - identity: the client certificate; nil presents none.
+    ///   - timeout: for everything from the connection to the end of the response.
+    package func send(
+        _ request: OutboundRequest, identity: TLSIdentity? = nil, within timeout: Duration
+    ) async throws(OutboundFailure) -> OutboundResponse {
+        do throws(OutboundFailure) {
+            let call = try start(request, identity: identity, within: timeout)
+            return try await call.response()
+        } catch { throw await explained(error, url: request.url) }
+    }
+
+    /// Starts one request, for a caller that cannot wait in a task. Its failure is not ``explained(_:url:)``.
+    package func start(
+        _ request: OutboundRequest, identity: TLSIdentity? = nil, within timeout: Duration
+    ) throws(OutboundFailure) -> OutboundCall {
+        if let body = request.body, body.count > configuration.largestRequest {
+            throw .requestTooLarge(limit: configuration.largestRequest)
+        }
+        let prepared: HTTPClient.Request
+        do {
+            prepared = try HTTPClient.Request(
+                url: request.url, method: HTTPMethod(rawValue: request.method),
+                headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
+                body: request.body.map { .bytes($0) }, tlsConfiguration: try tls(for: identity))
+        } catch let failure as OutboundFailure {
+            throw failure
+        } catch {
+            throw .unreachable(.other("the request cannot be sent: \(error)"))
+        }
+        let accumulator = ResponseAccumulator(configuration.responseBody)
+        let task = client.execute(
+            request: prepared, delegate: accumulator, deadline: .now() + TimeAmount(timeout))
+        return OutboundCall(task: task, accumulator: accumulator, timeout: timeout)
+    }
+
+    /// TLS reports only that a certificate does not verify. A second handshake, which sends no request, tells why.
+    package func explained(_ failure: OutboundFailure, url: URL) async -> OutboundFailure {
+        guard case .serverUntrusted(let found) = failure, let host = url.host(percentEncoded: false) else {
+            return failure
+        }
+        let probe = ServerCertificateProbe(roots: configuration.roots, timeout: configuration.connectTimeout)
+        let certificates = await probe.certificates(
+            at: configuration.pinnedAddresses[host]?.description ?? host, port: url.port ?? 443, serverName: host)
+        guard let certificates else { return failure }
+        return .serverUntrusted(UntrustedServer(certificates, reason: found.reason, host: host))
+    }
+
+    private func tls(for identity: TLSIdentity?) throws(OutboundFailure) -> TLSConfiguration {
+        var tls = configuration.roots.clientConfiguration
+        guard let identity else { return tls }
+        if let known = lastIdentity.withLock({ $0 }), known.chain == identity.certificateChain { return known.tls }
+        do {
+            tls.certificateChain = try identity.certificateChain.map {
+                .certificate(try NIOSSLCertificate(bytes: $0, format: .der))
+            }
+        } catch { throw .identityUnusable("the identity's certificate cannot be read by TLS") }
+        tls.privateKey = .privateKey(NIOSSLPrivateKey(customPrivateKey: TLSIdentityKey(identity)))
+        lastIdentity.withLock { [tls] in $0 = (identity.certificateChain, tls) }
+        return tls
+    }
+}
+
+/// One request that was started.
+package struct OutboundCall: Sendable {
+    fileprivate let task: HTTPClient.Task<OutboundResponse>
+    fileprivate let accumulator: ResponseAccumulator
+    fileprivate let timeout: Duration
+
+    /// Fails the call with ``OutboundFailure/cancelled(isSent:)``, unless it has ended.
+    package func cancel() { task.cancel() }
+
+    /// Cancelling the waiting task cancels the call.
+    package func response() async throws(OutboundFailure) -> OutboundResponse {
+        let result: Result<OutboundResponse, any Error> = await withTaskCancellationHandler {
+            do { return .success(try await task.futureResult.get()) } catch { return .failure(error) }
+        } onCancel: {
+            task.cancel()
+        }
+        return try outcome(result).get()
+    }
+
+    /// Calls `completion` once, on any thread.
+    package func whenComplete(
+        _ completion: @escaping @Sendable (Result<OutboundResponse, OutboundFailure>) -> Void
+    ) {
+        task.futureResult.whenComplete { completion(outcome($0)) }
+    }
+
+    private func outcome(_ result: Result<OutboundResponse, any Error>) -> Result<OutboundResponse, OutboundFailure> {
+        switch result {
+        case .success(let response): .success(response)
+        case .failure(let error):
+            if let response = accumulator.responseWithoutBody {
+                .success(response)
+            } else {
+                .failure(OutboundFailure(error, isSent: accumulator.isSent, timeout: timeout))
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// Why no response was received. The cases tell what can still be known of the request.
+package enum OutboundFailure: Error, Hashable, Sendable {
+    /// Nothing of the request was sent.
+    case unreachable(Unreachable)
+    /// The request was sent, at least in part, and no whole response was received.
+    case responseLost(String)
+    /// The client refused the server's certificate.
+    case serverUntrusted(UntrustedServer)
+    /// The server refused the client's certificate in TLS.
+    case clientCertificateRefused(String)
+    /// The client's identity cannot be used in TLS, or cannot sign.
+    case identityUnusable(String)
+    /// The server sent something that is not HTTP.
+    case notHTTP(String)
+    case responseTooLarge(limit: Int)
+    case requestTooLarge(limit: Int)
+    case timedOut(after: Duration, isSent: Bool)
+    case cancelled(isSent: Bool)
+
+    /// Why no connection could be used.
+    package enum Unreachable: Hashable, Sendable, CustomStringConvertible {
+        case connectionRefused(port: Int?)
+        case connectTimeout
+        case tlsHandshakeTimeout
+        /// BoringSSL's word.
+        case tlsFailed(String)
+        case other(String)
+
+        package var description: String {
+            switch self {
+            case .connectionRefused(let port): "connection refused\(port.map { " (port \($0))" } ?? "")"
+            case .connectTimeout: "no connection in time"
+            case .tlsHandshakeTimeout: "the TLS handshake did not finish in time"
+            case .tlsFailed(let reason): "TLS failed: \(reason)"
+            case .other(let reason): reason
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Collects one response by the rule of its ``ResponseBody``, and records whether the request was sent.
+final class ResponseAccumulator: HTTPClientResponseDelegate {
+    typealias Response = OutboundResponse
+
+    private struct State {
+        var isSent = false
+        var head: HTTPResponseHead?
+        var body: [UInt8] = []
+        var discarded = 0
+    }
+
+    private let rule: ResponseBody
+    private let state = Mutex(State())
+
+    init(_ rule: ResponseBody) { self.rule = rule }
+
+    /// Whether bytes of the request were given to the connection: from then on the server may have acted.
+    var isSent: Bool { state.withLock { $0.isSent } }
+
+    /// The response if its body does not count and its head has arrived.
+    var responseWithoutBody: OutboundResponse? {
+        guard case .discard = rule else { return nil }
+        return state.withLock { $0.head }.map { OutboundResponse($0, body: []) }
+    }
+
+    func didSendRequestHead(task: HTTPClient.Task<Response>, _ head: HTTPRequestHead) {
+        state.withLock { $0.isSent = true }
+    }
+
+    func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        state.withLock { $0.head = head }
+        switch rule {
+        case .collect(let limit):
+            if let length = head.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
+                return task.eventLoop.makeFailedFuture(OutboundFailure.responseTooLarge(limit: limit))
+            }
+        case .discard(_, let timeout):
+            task.eventLoop.scheduleTask(in: TimeAmount(timeout)) { task.cancel() }
+        }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
+        let excess = state.withLock { state -> Int? in
+            switch rule {
+            case .collect(let limit):
+                guard state.body.count + part.readableBytes <= limit else { return limit }
+                state.body.append(contentsOf: part.readableBytesView)
+            case .discard(let limit, _):
+                state.discarded += part.readableBytes
+                guard state.discarded <= limit else { return limit }
+            }
+            return nil
+        }
+        guard let limit = excess else { return task.eventLoop.makeSucceededVoidFuture() }
+        return task.eventLoop.makeFailedFuture(OutboundFailure.responseTooLarge(limit: limit))
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Response>) throws -> OutboundResponse {
+        try state.withLock { state in
+            guard let head = state.head else { throw OutboundFailure.responseLost("the response has no head") }
+            return OutboundResponse(head, body: state.body)
+        }
+    }
+}
+
+extension OutboundResponse {
+    fileprivate init(_ head: HTTPResponseHead, body: [UInt8]) {
+        self.init(
+            status: Int(head.status.code), headers: head.headers.map { ($0.name, $0.value) }, body: body)
+    }
+}

@@ -1,0 +1,15 @@
+/// Exponential backoff: each failure in a row doubles the pause up to a limit.
+package struct Backoff: Hashable, Sendable {
+    package var first: Duration
+    package var longest: Duration
+
+    package init(first: Duration, longest: Duration) {
+        self.first = first
+        self.longest = longest
+    }
+
+    /// - Parameter failures: in a row, at least 1.
+    package func pause(after failures: Int) -> Duration {
+        min(longest, first * (1 << min(max(0, failures - 1), 20)))
+    }
+}

@@ -1,0 +1,62 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// Fetches a server's certificates by a TLS handshake that it always ends. It trusts nothing and sends no request.
+struct ServerCertificateProbe {
+    let roots: TrustRoots
+    let timeout: Duration
+
+    /// - Returns: the certificates that the server presented, its own first; nil if there was none in time.
+    func certificates(at address: String, port: Int, serverName: String) async -> [NIOSSLCertificate]? {
+        let presented = PresentedCertificates()
+        do {
+            let context = try NIOSSLContext(configuration: roots.clientConfiguration)
+            let isAddress = NetworkAddress(serverName) != nil
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connectTimeout(TimeAmount(timeout))
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let handler = try NIOSSLClientHandler(
+                            context: context, serverHostname: isAddress ? nil : serverName,
+                            customVerificationCallback: { certificates, promise in
+                                presented.certificates.withLock { $0 = certificates }
+                                promise.succeed(.failed)
+                            })
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                }
+                .connect(host: address, port: port).get()
+            let limit = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) { channel.close(promise: nil) }
+            try? await channel.closeFuture.get()
+            limit.cancel()
+        } catch {
+            return nil
+        }
+        return presented.certificates.withLock { $0 }
+    }
+}
+
+private final class PresentedCertificates: Sendable {
+    let certificates = Mutex<[NIOSSLCertificate]?>(nil)
+}
+
+extension TrustRoots {
+    /// TLS 1.2 or newer, with the server's name and chain verified.
+    var clientConfiguration: TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.trustRoots = roots
+        // How long to wait for the server's close_notify.
+        tls.shutdownTimeout = .seconds(1)
+        return tls
+    }
+}
+
+extension TimeAmount {
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,59 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// A client certificate for mutual TLS, and a function that signs with its private key. The key itself stays where it is.
+package struct TLSIdentity: Sendable {
+    /// DER; the client's own certificate first.
+    package let certificateChain: [[UInt8]]
+    /// `SignatureScheme` values of RFC 8446 section 4.2.3, most preferred first.
+    package let signatureSchemes: [UInt16]
+    /// Called on a thread of a pool, because unsealing a key and RSA take longer than an event loop may be blocked.
+    let sign: @Sendable (_ scheme: UInt16, _ bytes: [UInt8]) throws -> [UInt8]
+
+    package init(
+        certificateChain: [[UInt8]], signatureSchemes: [UInt16],
+        sign: @escaping @Sendable (_ scheme: UInt16, _ bytes: [UInt8]) throws -> [UInt8]
+    ) {
+        self.certificateChain = certificateChain
+        self.signatureSchemes = signatureSchemes
+        self.sign = sign
+    }
+}
+
+/// Why ``TLSIdentity`` could not sign. It passes through TLS unchanged.
+struct TLSSigningError: Error {
+    let cause: String
+}
+
+/// The private key of a ``TLSIdentity`` as NIOSSL asks for it.
+struct TLSIdentityKey: NIOSSLCustomPrivateKey, Hashable {
+    private let identity: TLSIdentity
+
+    init(_ identity: TLSIdentity) { self.identity = identity }
+
+    var signatureAlgorithms: [SignatureAlgorithm] {
+        identity.signatureSchemes.map { SignatureAlgorithm(rawValue: $0) }
+    }
+
+    func sign(
+        channel: any Channel, algorithm: SignatureAlgorithm, data: ByteBuffer
+    ) -> EventLoopFuture<ByteBuffer> {
+        NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) { [identity] in
+            do {
+                return ByteBuffer(bytes: try identity.sign(algorithm.rawValue, Array(data.readableBytesView)))
+            } catch { throw TLSSigningError(cause: "\(error)") }
+        }
+    }
+
+    /// Only a server that offers RSA key exchange asks for this.
+    func decrypt(channel: any Channel, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
+        channel.eventLoop.makeFailedFuture(TLSSigningError(cause: "a client identity does not decrypt"))
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.identity.certificateChain == right.identity.certificateChain
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(identity.certificateChain.first) }
+}

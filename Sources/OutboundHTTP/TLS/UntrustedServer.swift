@@ -1,0 +1,82 @@
+import FoundationEssentials
+import Glibc
+import NIOSSL
+
+/// What is wrong with a server's certificate, and which certificate it is.
+package struct UntrustedServer: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
+        case expired, notYetValid, otherName
+        /// It does not chain to a trusted root.
+        case untrusted
+    }
+
+    package let reason: Reason
+    package let detail: String
+
+    package var description: String {
+        switch reason {
+        case .expired: "the server's certificate has expired: \(detail)"
+        case .notYetValid: "the server's certificate is not valid yet: \(detail)"
+        case .otherName: "the server's certificate is for another name: \(detail)"
+        case .untrusted: "the server's certificate does not chain to a trusted root: \(detail)"
+        }
+    }
+}
+
+extension UntrustedServer {
+    /// Explains a refusal by the certificates that the server presented.
+    ///
+    /// - Parameters:
+    ///   - certificates: the server's own first.
+    ///   - reason: what TLS reported; the certificates' dates take precedence.
+    ///   - host: the name that the server's own certificate must contain.
+    init(_ certificates: [NIOSSLCertificate], reason: Reason, host: String) {
+        let now = time_t(Date().timeIntervalSince1970)
+        if let expired = certificates.first(where: { $0.notValidAfter < now }) {
+            self.init(
+                reason: .expired, detail: "\(Self.name(expired)), at \(Self.time(expired.notValidAfter))")
+        } else if let early = certificates.first(where: { $0.notValidBefore > now }) {
+            self.init(
+                reason: .notYetValid, detail: "\(Self.name(early)), from \(Self.time(early.notValidBefore)) on")
+        } else if let own = certificates.first {
+            let names = Self.names(own)
+            let found = names.isEmpty ? "no name" : names.joined(separator: ", ")
+            self.init(
+                reason: reason,
+                detail: reason == .otherName
+                    ? "found \(found), expected \(host)"
+                    : "\(Self.name(own)), presented with \(certificates.count - 1) more of its chain")
+        } else {
+            self.init(reason: reason, detail: "the server presented no certificate")
+        }
+    }
+
+    /// At most ten, because some certificates have hundreds.
+    private static func names(_ certificate: NIOSSLCertificate) -> [String] {
+        certificate._subjectAlternativeNames().prefix(10).map { name in
+            switch name.nameType {
+            case .dnsName: String(decoding: name.contents, as: UTF8.self).printableASCII()
+            case .ipAddress where name.contents.count == 4: name.contents.map { String($0) }.joined(separator: ".")
+            default: "a name of another kind"
+            }
+        }
+    }
+
+    private static func name(_ certificate: NIOSSLCertificate) -> String {
+        let serialNumber = certificate.serialNumber.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()
+        return names(certificate).first ?? "serial number \(serialNumber)"
+    }
+
+    private static func time(_ seconds: time_t) -> String {
+        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
+    }
+}
+
+extension StringProtocol {
+    /// Text from a server, for messages: at most `limit` characters, `?` for each one that is not printable ASCII.
+    package func printableASCII(limit: Int = 200) -> String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.prefix(limit).map { (0x20...0x7E).contains($0.value) ? $0 : "?" }))
+    }
+}

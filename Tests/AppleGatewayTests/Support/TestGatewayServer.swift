@@ -1,0 +1,59 @@
+import Foundation
+import SandboxKit
+import Testing
+
+/// The servers with which the unchanged client is tested.
+enum TestGatewayServer: String, CaseIterable, Sendable, CustomStringConvertible {
+    case sandbox, pythonTLS13, pythonTLS12, pythonWithIntegerCodes
+
+    var description: String { rawValue }
+
+    /// Runs the server while `body` runs.
+    func serve(_ fixture: GatewayFixture, _ body: (_ url: String) async throws -> Void) async throws {
+        switch self {
+        case .sandbox: try await withSandbox(fixture) { try await body($0.url) }
+        case .pythonTLS13: try await withPython(fixture, [], body)
+        case .pythonTLS12: try await withPython(fixture, ["--newest-tls", "1.2"], body)
+        case .pythonWithIntegerCodes: try await withPython(fixture, ["--integer-codes"], body)
+        }
+    }
+}
+
+func withSandbox(
+    _ fixture: GatewayFixture, faults: [GatewayFault] = [], slowness: Duration = .seconds(5),
+    _ body: (SandboxGateway) async throws -> Void
+) async throws {
+    var settings = SandboxGateway.Settings()
+    settings.faults = faults
+    settings.slowReplyDelay = slowness
+    let sandbox = try await SandboxGateway(authority: fixture.authority, settings: settings)
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await body(sandbox)) } catch { outcome = .failure(error) }
+    await sandbox.stop()
+    try outcome.get()
+}
+
+func withPython(_ fixture: GatewayFixture, _ options: [String], _ body: (_ url: String) async throws -> Void)
+    async throws
+{
+    let script = try #require(Bundle.module.url(forResource: "gateway", withExtension: "py", subdirectory: "Scripts"))
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments =
+        [
+            "python3", script.path, "--certificate", fixture.scratch.path("server.pem"), "--private-key",
+            fixture.scratch.path("server.key"), "--client-ca", fixture.scratch.path("clients.pem"),
+        ] + options
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    defer {
+        // A child of a Dispatch thread inherits a blocked SIGTERM, and Python does not unblock it.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)), "\(line)")
+    try await body("https://localhost:\(port)")
+}
