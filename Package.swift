@@ -208,7 +208,7 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStoreTests",
         ["SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
-    tests("DaemonKitTests", ["DaemonKit", .yams, .logging]),
+    tests("DaemonKitTests", ["DaemonKit", "MerchantCore", "Vocabulary", .yams, .logging]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
         "AppleGatewayTests",

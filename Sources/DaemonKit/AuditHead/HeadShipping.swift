@@ -11,7 +11,7 @@ struct HeadShipping: Service {
     /// A place that takes longer hangs.
     private static let patience = Duration.seconds(30)
 
-    let settings: Settings.AuditHeadSettings
+    let settings: AuditHeadSettings
     let store: SQLiteStore
     let clock: any WallClock
     let conditions: ConditionLog

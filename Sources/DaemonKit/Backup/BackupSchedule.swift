@@ -12,7 +12,7 @@ struct BackupSchedule: Service {
     /// The newest one in which something was found: better than none.
     private static let notGood = "not-good.backup"
 
-    let settings: Settings.BackupSettings?
+    let settings: BackupSettings?
     let operations: MerchantOperations
     let caller: Caller
     let clock: any WallClock
@@ -36,7 +36,7 @@ struct BackupSchedule: Service {
     /// - Parameter lastMade: the machine's uptime when this run made its last backup. A clock that was set makes no backup due:
     ///   each would replace an older one.
     /// - Returns: how long to wait for the next check.
-    private func work(_ settings: Settings.BackupSettings, _ lastMade: inout Duration?) async -> Duration {
+    private func work(_ settings: BackupSettings, _ lastMade: inout Duration?) async -> Duration {
         let retry = min(settings.every, .seconds(Self.secondsUntilRetry))
         var last: Timestamp?
         do {
@@ -70,7 +70,7 @@ struct BackupSchedule: Service {
         .milliseconds(max(10, moment.millisecondsSince1970 - now.millisecondsSince1970))
     }
 
-    private func make(_ settings: Settings.BackupSettings) async throws {
+    private func make(_ settings: BackupSettings) async throws {
         let name = BackupRetention.name(at: clock.now)
         let path = "\(settings.directory)/\(name)"
         let request = Request(caller: caller, requestId: "schedule")
@@ -95,7 +95,7 @@ struct BackupSchedule: Service {
     }
 
     /// Twice the interval without a good backup is a warning, four times is critical.
-    private func judgeAge(of last: Timestamp?, _ settings: Settings.BackupSettings) async {
+    private func judgeAge(of last: Timestamp?, _ settings: BackupSettings) async {
         let since = last ?? startedAt
         let now = clock.now
         guard now > since.adding(settings.every * 2) else { return conditions.clear(.backupOverdue) }
@@ -113,7 +113,7 @@ struct BackupSchedule: Service {
     /// and stay.
     ///
     /// - Parameter newest: the one that was just made, which is always kept.
-    private func removeOldest(_ settings: Settings.BackupSettings, than newest: String) {
+    private func removeOldest(_ settings: BackupSettings, than newest: String) {
         let ours = BackupRetention.backups(among: DirectoryListing.names(in: settings.directory))
         let later = ours.filter { $0 > newest }
         if !later.isEmpty {

@@ -143,7 +143,7 @@ struct Restore {
         let since = Timestamp(rfc3339: fact(MerchantOperations.olderSinceFact))
         guard
             !fact(MerchantOperations.restoredFact).isEmpty
-                || since.map({ clock.now < $0.adding(StartRecord.showsOlder) }) == true
+                || since.map({ clock.now < $0.adding(StartRecord.olderDatabaseNotice) }) == true
         else { return nil }
         let undone = fact(MerchantOperations.undoneFact)
         return undone.isEmpty ? nil : String(undone.prefix(Self.longestUndone))
@@ -166,7 +166,7 @@ struct Restore {
             return .unknown("the restore before was cut short while it moved the old database aside")
         }
         do { return .known(try DatabaseDifference(from: old, to: draft)) } catch {
-            return .unknown("the old database cannot be read (\(Diagnosis.words(error)))")
+            return .unknown("the old database cannot be read (\(Diagnosis.detail(of: error)))")
         }
     }
 

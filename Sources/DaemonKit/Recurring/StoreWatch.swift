@@ -19,7 +19,7 @@ struct StoreWatch: Service {
     let conditions: ConditionLog
     let logger: Logger
     /// What could not be written at the start; false while it cannot be.
-    let makeUpForTheStart: @Sendable () async -> Bool
+    let writeStartRecord: @Sendable () async -> Bool
 
     func run() async throws {
         // A daemon that stops cancels the wait.
@@ -34,7 +34,7 @@ struct StoreWatch: Service {
                     await examineContent()
                 }
                 watchRoom()
-                if !isStartRecorded { isStartRecorded = await makeUpForTheStart() }
+                if !isStartRecorded { isStartRecorded = await writeStartRecord() }
                 if case .impaired = store.health { await tryAgain() }
                 look()
                 isLockTold = keepLock(isTold: isLockTold)
@@ -97,7 +97,7 @@ struct StoreWatch: Service {
         guard !(error is CancellationError) else { return }
         logger.error("the database could not be looked through", metadata: ["what": "\(what)", "error": "\(error)"])
         conditions.set(
-            .storeDamaged, .warning, "\(what) could not be looked through: \(Diagnosis.words(error))")
+            .storeDamaged, .warning, "\(what) could not be looked through: \(Diagnosis.detail(of: error))")
     }
 
     private func tryAgain() async {
