@@ -93,8 +93,13 @@ package enum Daemon {
         let start = StartRecord(
             operations: operations, settings: settings, observation: observation, lock: lock, caller: daemonCaller,
             conditions: conditions, logger: logger)
-        try await start.decideAndWrite(acceptsOlder: acceptsOlder)
-        try lock.markOpen()
+        do {
+            try await start.decideAndWrite(acceptsOlder: acceptsOlder)
+            try lock.markOpen()
+        } catch {
+            await outward.shutdown()
+            throw error
+        }
 
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
