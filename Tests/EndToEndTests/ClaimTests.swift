@@ -117,16 +117,16 @@ import Testing
         #expect(try !log().contains("finding=claims"))
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: claims + suffix) }
         try installation.start(config: try Self.config(of: installation))
-        #expect(try log().contains("can be claimed once more"))
+        #expect(try log().contains("finding=claimsMissing"))
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
 
         installation.stop(SIGKILL)
         try installation.start(config: try Self.config(of: installation))
-        #expect(try !log().contains("can be claimed once more"))
+        #expect(try !log().contains("finding=claims"))
         installation.stop(SIGKILL)
         try FileManager.default.removeItem(atPath: claims + "-wal")
         try installation.start(config: try Self.config(of: installation))
-        #expect(try log().contains("can be claimed once more"))
+        #expect(try log().contains("finding=claimsLogMissing"))
 
         installation.stop()
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: claims + suffix) }

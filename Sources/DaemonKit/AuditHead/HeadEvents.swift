@@ -3,9 +3,9 @@ import MerchantCore
 import MerchantOperations
 import ServiceLifecycle
 
-/// Tells the audit's head in an event at an interval, where it changed: webhooks take it off the machine.
+/// Reports the audit's head in an event at an interval, if it changed. Webhooks take it off the machine.
 struct HeadEvents: Service {
-    /// nil: none is told.
+    /// Nil: no events.
     let every: Duration?
     let operations: MerchantOperations
     let logger: Logger
@@ -13,21 +13,23 @@ struct HeadEvents: Service {
     func run() async throws {
         guard let every else { return try await gracefulShutdown() }
         try? await cancelWhenGracefulShutdown {
-            var told: AuditHead?
+            var reported: AuditHead?
             while !Task.isCancelled {
-                await tell(&told)
+                await report(&reported)
                 try await Task.sleep(for: every)
             }
         }
     }
 
-    private func tell(_ told: inout AuditHead?) async {
+    private func report(_ reported: inout AuditHead?) async {
         do {
-            guard let head = try await operations.repository.read({ try $0.auditHead() }), head != told else { return }
+            guard let head = try await operations.repository.read({ try $0.auditHead() }), head != reported else {
+                return
+            }
             try await operations.tellAuditHead(head)
-            told = head
+            reported = head
         } catch {
-            logger.error("the audit's head could not be told", metadata: ["error": "\(error)"])
+            logger.error("the audit's head could not be reported in an event", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -28,12 +28,11 @@ package struct HeadFile {
             return nil
         }
         defer { close(file) }
-        var found = stat()
-        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+        guard let found = FileStatus(descriptor: file), found.kind == .regular else {
             throw SettingsError("'audit.head.file' names \(path), expected a regular file")
         }
-        var bytes = [UInt8](repeating: 0, count: min(Self.tail, Int(found.st_size)))
-        guard pread(file, &bytes, bytes.count, found.st_size - off_t(bytes.count)) == bytes.count else {
+        var bytes = [UInt8](repeating: 0, count: min(Self.tail, found.size))
+        guard pread(file, &bytes, bytes.count, off_t(found.size - bytes.count)) == bytes.count else {
             throw failure("cannot be read")
         }
         // A crash may have left an incomplete line.
@@ -66,8 +65,7 @@ package struct HeadFile {
         defer { close(file) }
         // Ends an incomplete line first.
         var last: UInt8 = UInt8(ascii: "\n")
-        var found = stat()
-        if fstat(file, &found) == 0, found.st_size > 0 { _ = pread(file, &last, 1, found.st_size - 1) }
+        if let found = FileStatus(descriptor: file), found.size > 0 { _ = pread(file, &last, 1, off_t(found.size - 1)) }
         let text = Array("\(last == UInt8(ascii: "\n") ? "" : "\n")\(now.rfc3339) \(head)\n".utf8)
         guard write(file, text, text.count) == text.count, fsync(file) == 0 else { throw failure("cannot be written") }
         if isNew { try syncDirectory() }

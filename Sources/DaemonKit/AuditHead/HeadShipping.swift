@@ -5,11 +5,11 @@ import SQLiteStore
 import ServiceLifecycle
 import Synchronization
 
-/// Takes the audit's head to where the database is not, at the start, at an interval and at the end: by it, records that
-/// were cut off and older copies that were put back show.
+/// Ships the audit's head outside the database, at the start, at an interval and at the shutdown. Removed records and older copies
+/// of the database can be detected with it.
 struct HeadShipping: Service {
-    /// A place that takes longer hangs.
-    private static let patience = Duration.seconds(30)
+    /// A destination that takes longer is reported as hanging.
+    private static let timeout = Duration.seconds(30)
 
     let settings: AuditHeadSettings
     let store: SQLiteStore
@@ -17,77 +17,77 @@ struct HeadShipping: Service {
     let conditions: ConditionLog
     let logger: Logger
 
-    /// Where heads go, each for itself: one that cannot be written holds up no other.
-    private struct Place {
-        let take: (AuditHead) throws -> Void
+    /// A destination that cannot be written does not delay the others.
+    private struct Destination {
+        let send: (AuditHead) throws -> Void
         var shipped: AuditHead?
     }
 
     func run() async throws {
-        var places = places
-        guard !places.isEmpty else { return try await gracefulShutdown() }
-        let begun = Begun()
+        var destinations = destinations
+        guard !destinations.isEmpty else { return try await gracefulShutdown() }
+        let current = CurrentShipment()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await watch(begun) }
+            group.addTask { await watch(current) }
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
-                await ship(&places, begun)
-                // A daemon that stops cancels the wait.
+                await ship(&destinations, current)
+                // A shutdown cancels the wait.
                 try? await cancelWhenGracefulShutdown { try await Task.sleep(for: settings.every) }
             }
-            await ship(&places, begun)
+            await ship(&destinations, current)
             group.cancelAll()
         }
     }
 
-    private var places: [Place] {
-        var places: [Place] = []
+    private var destinations: [Destination] {
+        var destinations: [Destination] = []
         if let path = settings.file {
-            places.append(Place { try HeadFile(path: path).append($0, at: clock.now) })
+            destinations.append(Destination { try HeadFile(path: path).append($0, at: clock.now) })
         }
         if let path = settings.syslog {
-            places.append(Place { try SyslogSocket(path: path).tell($0) })
+            destinations.append(Destination { try SyslogSocket(path: path).send($0) })
         }
-        return places
+        return destinations
     }
 
-    private func ship(_ places: inout [Place], _ begun: Begun) async {
+    private func ship(_ destinations: inout [Destination], _ current: CurrentShipment) async {
         do {
             guard let head = try await store.read({ try $0.auditHead() }) else { return }
-            begun.moment.withLock { $0 = .now }
-            defer { begun.moment.withLock { $0 = nil } }
+            current.start.withLock { $0 = .now }
+            defer { current.start.withLock { $0 = nil } }
             var failures: [String] = []
-            for index in places.indices where places[index].shipped != head {
+            for index in destinations.indices where destinations[index].shipped != head {
                 do {
-                    try places[index].take(head)
-                    places[index].shipped = head
+                    try destinations[index].send(head)
+                    destinations[index].shipped = head
                 } catch { failures.append("\(error)") }
             }
-            guard failures.isEmpty else { return complain(failures.joined(separator: "; ")) }
+            guard failures.isEmpty else { return report(failures.joined(separator: "; ")) }
             conditions.clear(.auditHeadNotShipped)
-        } catch { complain("\(error)") }
+        } catch { report("\(error)") }
     }
 
-    private func complain(_ why: String) {
+    private func report(_ why: String) {
         logger.error("the audit's head could not be shipped", metadata: ["error": "\(why)"])
         conditions.set(.auditHeadNotShipped, .warning, "the audit's head was not shipped: \(why)")
     }
 
-    // MARK: - A place that hangs
+    // MARK: - A destination that hangs
 
-    /// When the present shipment began; nil between two.
-    private final class Begun: Sendable {
-        let moment = Mutex<ContinuousClock.Instant?>(nil)
+    private final class CurrentShipment: Sendable {
+        /// When it started; nil while there is none.
+        let start = Mutex<ContinuousClock.Instant?>(nil)
     }
 
-    /// Tells of a shipment that does not end: nothing else would, until the daemon is told to stop.
-    private func watch(_ begun: Begun) async {
+    /// Reports a shipment that hangs. Nothing else would, until the daemon is shut down.
+    private func watch(_ current: CurrentShipment) async {
         while !Task.isCancelled {
-            if let moment = begun.moment.withLock({ $0 }), moment + Self.patience < .now {
-                complain(
-                    "it is being written for \((.now - moment).components.seconds) seconds: the disk or network behind \(settings.file ?? settings.syslog ?? "it") hangs"
+            if let start = current.start.withLock({ $0 }), start + Self.timeout < .now {
+                report(
+                    "the write has taken \((.now - start).components.seconds) seconds; check the disk or network of \(settings.file ?? settings.syslog ?? "the destination")"
                 )
             }
-            try? await Task.sleep(for: Self.patience)
+            try? await Task.sleep(for: Self.timeout)
         }
     }
 }

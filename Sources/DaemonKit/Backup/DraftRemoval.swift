@@ -1,10 +1,10 @@
 import SQLiteStore
 import ServiceLifecycle
 
-/// Removes what a backup left that was being written when the last daemon was killed. Its disk may hang, which is no reason not to
-/// start.
+/// Removes the incomplete backup that the last daemon left when it was killed. As a service, because the disk may hang, which must
+/// not block the start.
 struct DraftRemoval: Service {
-    /// Read before this daemon makes backups of its own.
+    /// Read before this daemon creates backups.
     let draft: String?
     let store: SQLiteStore
 

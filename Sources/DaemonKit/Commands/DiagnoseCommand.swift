@@ -14,10 +14,9 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     /// As root, runs the checks as the owner of the state directory, to find what the daemon's user would find.
     private static func becomeOwner(of directory: String) {
-        var found = stat()
-        guard geteuid() == 0, stat(directory, &found) == 0, found.st_uid != 0 else { return }
-        _ = setegid(found.st_gid)
-        _ = seteuid(found.st_uid)
+        guard geteuid() == 0, let found = FileStatus(of: directory, followsLinks: true), found.uid != 0 else { return }
+        _ = setegid(found.gid)
+        _ = seteuid(found.uid)
     }
 
     func run() async throws {

@@ -6,22 +6,21 @@ extension Diagnosis {
     private static let lowSpace = 1 << 30
 
     mutating func checkDirectory() {
-        var found = stat()
-        guard stat(settings.stateDirectory, &found) == 0 else {
+        guard let found = FileStatus(of: settings.stateDirectory, followsLinks: true) else {
             return note("state directory", .failure, "\(settings.stateDirectory): \(Self.lastError)")
         }
-        guard found.st_mode & S_IFMT == S_IFDIR else {
+        guard found.kind == .directory else {
             return note("state directory", .failure, "\(settings.stateDirectory) is not a directory")
         }
-        let mode = found.st_mode & 0o7777
-        let isOurs = found.st_uid == geteuid()
+        let mode = found.mode
+        let isOurs = found.uid == geteuid()
         let remedy =
             mode & 0o077 != 0
             ? "; run 'chmod 0700' on it"
             : isOurs ? "" : ", expected \(geteuid()); run this as the daemon's user, or run 'chown' on the directory"
         note(
             "state directory", remedy.isEmpty ? .success : .failure,
-            "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.st_uid)\(remedy)")
+            "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.uid)\(remedy)")
     }
 
     /// - Returns: the process identifier of the running daemon; nil where none runs.
@@ -61,15 +60,13 @@ extension Diagnosis {
     }
 
     mutating func checkFile(_ name: String, _ path: String, isRequired: Bool, followsLinks: Bool = false) {
-        var found = stat()
-        guard (followsLinks ? stat(path, &found) : lstat(path, &found)) == 0 else {
+        guard let found = FileStatus(of: path, followsLinks: followsLinks) else {
             guard errno == ENOENT, !isRequired else { return note(name, .failure, "\(path): \(Self.lastError)") }
             return note(name, .warning, "\(path) does not exist yet")
         }
-        let mode = found.st_mode & 0o7777
-        var directory = stat()
-        let owner = stat(settings.stateDirectory, &directory) == 0 ? directory.st_uid : found.st_uid
-        guard found.st_mode & S_IFMT == S_IFREG else {
+        let mode = found.mode
+        let owner = FileStatus(of: settings.stateDirectory, followsLinks: true)?.uid ?? found.uid
+        guard found.kind == .regular else {
             return note(name, .failure, "\(path) is not a regular file; put the file itself there")
         }
         guard mode & 0o077 == 0 else {
@@ -77,21 +74,20 @@ extension Diagnosis {
                 name, .failure,
                 "\(path) has mode \(Self.octal(mode)), so other users can access it; run 'chmod 0600' on it")
         }
-        guard found.st_uid == owner || found.st_uid == 0 else {
-            return note(name, .failure, "\(path) belongs to uid \(found.st_uid), expected \(owner); run 'chown' on it")
+        guard found.uid == owner || found.uid == 0 else {
+            return note(name, .failure, "\(path) belongs to uid \(found.uid), expected \(owner); run 'chown' on it")
         }
-        note(name, .success, "\(path), mode \(Self.octal(mode)), uid \(found.st_uid)")
+        note(name, .success, "\(path), mode \(Self.octal(mode)), uid \(found.uid)")
     }
 
     mutating func checkSocket(_ name: String, _ socket: SocketSettings, isDaemonRunning: Bool) {
-        var found = stat()
-        guard lstat(socket.path, &found) == 0 else {
+        guard let found = FileStatus(of: socket.path) else {
             return note(name, isDaemonRunning ? .failure : .success, "\(socket.path): \(Self.lastError)")
         }
-        guard found.st_mode & S_IFMT == S_IFSOCK else {
+        guard found.kind == .socket else {
             return note(name, .failure, "\(socket.path) is not a socket; remove it and restart the daemon")
         }
-        let mode = found.st_mode & 0o777
+        let mode = found.mode & 0o777
         let isAsSet = mode == socket.mode
         note(
             name, isAsSet || !isDaemonRunning ? .success : .warning,

@@ -3,18 +3,18 @@ import MerchantCore
 import MerchantOperations
 import ServiceLifecycle
 
-/// Destroys revoked private keys whose waiting period is over, once a minute.
+/// Once a minute, destroys revoked private keys whose waiting period is over.
 struct DestructionSweep: Service {
     static let interval = Duration.seconds(60)
 
     let operations: MerchantOperations
     let caller: Caller
-    /// Finishes an erasure that failed or was cut short.
+    /// Completes an erasure that failed or was interrupted.
     let eraseIfDue: @Sendable () async throws -> Void
     let logger: Logger
 
     func run() async throws {
-        // A daemon that stops cancels the wait; what is due then is due at the next start.
+        // A shutdown cancels the wait; the next start destroys what is due.
         try? await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do {

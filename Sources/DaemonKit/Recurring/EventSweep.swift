@@ -2,7 +2,7 @@ import Logging
 import MerchantOperations
 import ServiceLifecycle
 
-/// Removes events that are older than the settings keep them, once an hour.
+/// Once an hour, removes events that are older than the retention in the settings.
 struct EventSweep: Service {
     static let interval = Duration.seconds(3_600)
 

@@ -23,7 +23,7 @@ struct FilesWatch: Service {
                     .lockFileMissing,
                     lock.isInPlace
                         ? nil
-                        : "the lock file \(lockPath) was moved away or replaced: it tells the next start how this daemon ended, so that lost changes are noticed. Put the same file back"
+                        : "the lock file \(lockPath) was moved away or replaced; without it the next start cannot detect lost changes; put the same file back"
                 )
                 let fault = masterKeyFault(&masterKey, &wasUnreadable)
                 // A rotation exchanges the files in several steps: only what is still wrong at the next check is reported.
@@ -31,7 +31,7 @@ struct FilesWatch: Service {
                     .masterKeyMissing,
                     wasFaulty
                         ? fault.map {
-                            "\($0). The daemon still holds its data keys, but after a restart no private key could be used. Put the right file back, from a copy if need be; do not stop the daemon before"
+                            "\($0). The daemon still holds its data keys, but after a restart it could not use any private key. Put the right file back before you stop the daemon"
                         } : nil)
                 wasFaulty = fault != nil
                 try await Task.sleep(for: Self.interval)

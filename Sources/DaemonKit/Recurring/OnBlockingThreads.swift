@@ -1,7 +1,7 @@
 import MerchantOperations
 import ServiceLifecycle
 
-/// A service whose work may wait long.
+/// Runs a service whose work may block for long, on threads of its own.
 struct OnBlockingThreads<Work: Service>: Service, CustomStringConvertible {
     let work: Work
 

@@ -3,8 +3,8 @@ import MerchantCore
 import MerchantOperations
 import ServiceLifecycle
 
-/// Brings what was refused to decryptors into the audit every few seconds; while it goes on and on, every minute, so that
-/// nobody fills the audit by asking for what is not theirs. A crash loses what came since.
+/// Writes refused requests of decryptors to the audit every few seconds; while they continue, once a minute, so that no caller can
+/// flood the audit. A crash loses the refusals since the last write.
 struct RefusalRecording: Service {
     private static let shortest = Duration.seconds(3)
     private static let longest = Duration.seconds(60)

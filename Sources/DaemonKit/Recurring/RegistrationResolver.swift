@@ -3,7 +3,7 @@ import MerchantCore
 import MerchantOperations
 import ServiceLifecycle
 
-/// Finds out what became of calls to Apple that a crash or a lost answer left open: at the start, then a few times a minute.
+/// Asks Apple for the outcome of calls whose response was not received: at the start, then a few times a minute.
 struct RegistrationResolver: Service {
     static let interval = Duration.seconds(15)
 
@@ -12,7 +12,7 @@ struct RegistrationResolver: Service {
     let logger: Logger
 
     func run() async throws {
-        // A daemon that stops cancels the wait; what is open then is settled at the next start.
+        // A shutdown cancels the wait; the next start resolves the rest.
         try? await cancelWhenGracefulShutdown {
             var lastFailure: MerchantError.Code?
             while !Task.isCancelled {
@@ -21,21 +21,21 @@ struct RegistrationResolver: Service {
                     report(round, unlike: lastFailure)
                     lastFailure = round.failure?.code
                 } catch {
-                    logger.error("settling of open calls to Apple failed", metadata: ["error": "\(error)"])
+                    logger.error("unresolved calls to Apple could not be checked", metadata: ["error": "\(error)"])
                 }
                 try await Task.sleep(for: Self.interval)
             }
         }
     }
 
-    /// What keeps them open is told once, not every round.
+    /// Logs a failure once, not at every interval.
     private func report(_ round: SettlingRound, unlike last: MerchantError.Code?) {
         if round.settled > 0 {
-            logger.notice("open calls to Apple settled", metadata: ["count": "\(round.settled)"])
+            logger.notice("calls to Apple resolved", metadata: ["count": "\(round.settled)"])
         }
         if let failure = round.failure, failure.code != last {
             logger.warning(
-                "open calls to Apple cannot be settled yet",
+                "calls to Apple cannot be resolved yet",
                 metadata: ["open": "\(round.open)", "error": "\(failure)"])
         }
     }

@@ -3,7 +3,7 @@ import MerchantCore
 import MerchantOperations
 import ServiceLifecycle
 
-/// Prepares successors, warns of ends and reminds of missing steps, once a minute; what is due is found by index.
+/// Once a minute, prepares successors of expiring keys, warns of expiry and reminds of missing steps.
 struct RollSchedule: Service {
     static let interval = Duration.seconds(60)
 
@@ -32,7 +32,7 @@ struct RollSchedule: Service {
                     "pairsPrepared": "\(report.pairsPrepared)", "failures": "\(report.failures)",
                 ])
         } catch {
-            logger.error("the schedule failed", metadata: ["error": "\(error)"])
+            logger.error("the roll schedule failed", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -3,7 +3,7 @@ import MerchantCore
 import MerchantOperations
 import ServiceLifecycle
 
-/// Stores what decryptors' requests showed of keys' uses; a crash loses what came since, 3 seconds at most.
+/// Stores the key uses that decryptors' requests showed. A crash loses at most the last 3 seconds.
 struct UseKeeping: Service {
     static let interval = Duration.seconds(3)
 
@@ -21,7 +21,7 @@ struct UseKeeping: Service {
         await store()
     }
 
-    /// What could not be stored is kept for the next time.
+    /// Uses that could not be stored are kept for the next attempt.
     private func store() async {
         do { try await operations.storeUses(as: caller) } catch {
             logger.error("observed uses could not be stored", metadata: ["error": "\(error)"])

@@ -86,9 +86,8 @@ final class InstanceLock: Sendable {
 
     /// Whether the path still leads to the file that is locked.
     var isInPlace: Bool {
-        var (locked, named) = (stat(), stat())
-        return fstat(descriptor, &locked) == 0 && lstat(path, &named) == 0
-            && (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino)
+        guard let locked = FileStatus(descriptor: descriptor), let named = FileStatus(of: path) else { return false }
+        return locked.isSameFile(as: named)
     }
 
     /// Changes the marks and syncs the file.

@@ -68,9 +68,7 @@ struct StartObserver {
     }
 
     private static func file(_ path: String) -> StartObservation.File? {
-        var found = stat()
-        return lstat(path, &found) == 0
-            ? StartObservation.File(inode: UInt64(found.st_ino), size: Int(found.st_size)) : nil
+        FileStatus(of: path).map { StartObservation.File(inode: $0.inode, size: $0.size) }
     }
 
     /// Whether another process has the database open: each holds SQLite's lock on the shared memory for as long.

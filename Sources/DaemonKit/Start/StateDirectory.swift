@@ -7,18 +7,17 @@ enum StateDirectory {
     /// - Throws: ``SettingsError`` naming owner and mode found and expected.
     static func prepare(_ path: String) throws {
         try create(path)
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard let status = FileStatus(of: path, followsLinks: true), status.kind == .directory else {
             throw SettingsError("the state directory \(path) is not a directory; name another in 'state-directory'")
         }
-        guard status.st_uid == geteuid() else {
+        guard status.uid == geteuid() else {
             throw SettingsError(
-                "the state directory \(path) belongs to uid \(status.st_uid), expected \(geteuid()), which runs the daemon; run 'chown' on it"
+                "the state directory \(path) belongs to uid \(status.uid), expected \(geteuid()), which runs the daemon; run 'chown' on it"
             )
         }
-        guard status.st_mode & 0o077 == 0 else {
+        guard status.mode & 0o077 == 0 else {
             throw SettingsError(
-                "the state directory \(path) has mode 0\(String(status.st_mode & 0o7777, radix: 8)), expected 0700, so that other users can neither read nor write it; run 'chmod 0700' on it"
+                "the state directory \(path) has mode 0\(String(status.mode, radix: 8)), expected 0700, so that other users can neither read nor write it; run 'chmod 0700' on it"
             )
         }
     }
