@@ -206,7 +206,7 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStoreTests",
         ["SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
-    tests("DaemonKitTests", ["DaemonKit", .yams, .logging, .serviceLifecycle]),
+    tests("DaemonKitTests", ["DaemonKit", "MerchantCore", "Vocabulary", .yams, .logging, .serviceLifecycle]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
         "AppleGatewayTests",

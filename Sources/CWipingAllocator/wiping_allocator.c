@@ -3,7 +3,7 @@
 #include <malloc.h>
 #include <string.h>
 
-// What malloc(3) and free(3) are inside of glibc.
+// The names of malloc(3) and free(3) inside glibc.
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 

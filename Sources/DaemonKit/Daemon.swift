@@ -15,49 +15,44 @@ import UnixSignals
 import Vocabulary
 import WireAPI
 
-/// The composition root: the one place that knows every part and puts them together.
+/// The composition root: the one place that knows every part and connects them.
 package enum Daemon {
-    /// Opens everything in order (directory, lock, master key, database, keys, sockets) and serves until SIGTERM or SIGINT.
+    /// Opens the state directory, lock, master key, database and sockets, and serves until SIGTERM or SIGINT.
     ///
-    /// - Throws: ``SettingsError`` or `MerchantError` saying what was found and what was expected.
-    ///
-    /// - Parameter acceptsOlder: whether a database that is older than it once was is good enough.
+    /// - Parameter acceptsOlder: whether to start with a database that lacks changes it once held.
+    /// - Throws: ``StartRefusal``, ``SettingsError`` or `MerchantError`.
     package static func run(_ settings: Settings, acceptsOlder: Bool = false, logger: Logger) async throws {
-        for complaint in ProcessHygiene.apply() {
-            logger.warning("process hygiene is incomplete", metadata: ["complaint": "\(complaint)"])
+        for failure in ProcessProtection.apply() {
+            logger.warning("the process's memory is not fully protected", metadata: ["failure": "\(failure)"])
         }
         try StateDirectory.prepare(settings.stateDirectory)
         let lock = try InstanceLock(path: settings.lockPath)
-        guard try RestoreMarker(path: settings.restoreMarkerPath).read() == nil else {
-            throw SettingsError(
-                "a restore into \(settings.stateDirectory) was cut short: run 'merchantkeyctl backup restore' again")
-        }
-        Restore.removeLeftovers(settings)
         DiskReserve(directory: settings.stateDirectory).release()
-        let clock = SystemClock()
-        if let strange = DatabaseHistory.unexpectedLog(settings, lock.found) { throw SettingsError(strange) }
-        let losses = DatabaseHistory.losses(settings, lock.found)
-        guard losses.isEmpty || acceptsOlder else { throw SettingsError(DatabaseHistory.refusal(losses)) }
-        // Opening the database makes a new log: should this start end before its record, the next one finds the loss here.
-        try lock.keep(losses.map(\.found))
+        let observer = StartObserver(settings: settings)
+        let observation = try observer.files(lock.found)
+        let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlder).orRefusal()
+        for warning in warnings { warning.log(logger) }
+        Restore.removeLeftovers(settings)
+        // Opening the database creates a log, which hides the loss: if this start fails before its record, the next one finds
+        // the loss in the lock file.
+        try lock.keep(losses.map(\.fact))
         try lock.markOpening()
 
-        let hadDatabase = access(settings.databasePath, F_OK) == 0
         do {
-            try prepareMasterKey(settings, logger: logger)
+            try createMasterKey(observation.masterKey, settings, logger: logger)
+            let clock = SystemClock()
             let store = try SQLiteStore.open(path: settings.databasePath, clock: clock)
             do {
                 try await serve(
-                    settings, store, hadDatabase: hadDatabase, acceptsOlder: acceptsOlder, clock: clock, lock: lock,
-                    logger: logger)
+                    settings, store, observation, acceptsOlder: acceptsOlder, clock: clock, lock: lock, logger: logger)
             } catch {
                 if let replaced = store.look() { lock.markReplaced(replaced) }
                 try? store.close()
                 throw error
             }
         } catch {
-            // Whoever closes a database last takes its log away, content and all: the next start is not to miss it.
-            if lock.replaced == nil, access(settings.databasePath, F_OK) == 0, !DatabaseHistory.hasLog(settings) {
+            // Closing the last connection removes the log: the next start must not expect one.
+            if lock.replaced == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
                 try? markClosed(settings, lock)
             }
             throw error
@@ -66,17 +61,15 @@ package enum Daemon {
     }
 
     private static func serve(
-        _ settings: Settings, _ store: SQLiteStore, hadDatabase: Bool, acceptsOlder: Bool, clock: SystemClock,
-        lock: InstanceLock, logger: Logger
+        _ settings: Settings, _ store: SQLiteStore, _ observation: StartObservation, acceptsOlder: Bool,
+        clock: SystemClock, lock: InstanceLock, logger: Logger
     ) async throws {
         let startedAt = clock.now
-        let (keyring, custody) = try openKeys(settings, store, clock: clock, logger: logger)
+        let files = try ReferencedFiles(reading: settings)
+        let (keyring, custody) = try openKeys(settings, files, store, observation, clock: clock, logger: logger)
         let draft = await store.backupDraft()
-        let claims = ClaimsFile(
-            path: settings.claimsPath, isExpected: hadDatabase,
-            wasLeftOpen: lock.found.isOpen && lock.found.head?.isLast != true,
-            clock: clock, logger: logger)
-        let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
+        let claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
+        let outward = try GatewayParts(settings, files, store: store, custody: custody, clock: clock, logger: logger)
         let answers = AnswerCache()
         store.setObservers([custody, answers])
         let conditions = ConditionLog()
@@ -91,17 +84,22 @@ package enum Daemon {
         let operations = MerchantOperations(
             repository: store, custodian: custody, claims: claims.ledger, clock: clock,
             confirmedTime: confirmedTime,
-            environment: settings.environment, tokenRoots: try tokenRoots(settings), rolls: settings.rolls,
+            environment: settings.environment, tokenRoots: files.tokenRoots, rolls: settings.rolls,
             backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
             conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
         let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
         store.setEventObserver(operations.notifier)
         store.setAuditObserver(lock)
         let start = StartRecord(
-            operations: operations, settings: settings, lock: lock, caller: daemonCaller, conditions: conditions,
-            logger: logger)
-        try await start.make(acceptsOlder: acceptsOlder)
-        try lock.markOpen()
+            operations: operations, settings: settings, observation: observation, lock: lock, caller: daemonCaller,
+            conditions: conditions, logger: logger)
+        do {
+            try await start.decideAndWrite(acceptsOlder: acceptsOlder)
+            try lock.markOpen()
+        } catch {
+            await outward.shutdown()
+            throw error
+        }
 
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
@@ -160,7 +158,7 @@ package enum Daemon {
                 StoreRecovery(
                     store: store, lock: lock, reserve: DiskReserve(directory: settings.stateDirectory),
                     sockets: [settings.adminSocket.path, settings.decryptorSocket.path], conditions: conditions,
-                    logger: logger, recordStart: { await start.makeUp() })),
+                    logger: logger, recordStart: { await start.write() })),
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 RequiredFilesCheck(
@@ -196,59 +194,47 @@ package enum Daemon {
         await outward.shutdown()
         try claims.close()
         if let replaced = store.look() {
-            // The log goes with the file, wherever that is.
+            // The log belongs to the file that was moved.
             lock.markReplaced(replaced)
             return try store.close()
         }
         lock.markClosing()
         try store.close()
         try markClosed(settings, lock)
-        // The shared memory is gone: on a full disk its room is for the next start's.
+        // The shared memory was removed: reserve its space for the next start.
         DiskReserve(directory: settings.stateDirectory).keep()
     }
 
     private static func markClosed(_ settings: Settings, _ lock: InstanceLock) throws {
-        // SQLite does not make it durable that the log is gone: after a power failure it would pass for a foreign one.
+        // SQLite does not sync the removal of the log. After a power failure the old log would be refused as a foreign one.
         try Durable.sync(settings.stateDirectory)
-        try lock.markClosed(leavingLog: DatabaseHistory.hasLog(settings))
-    }
-
-    /// Reads the files that the settings name, but for keys.
-    static func judgeFiles(_ settings: Settings) throws {
-        _ = try tokenRoots(settings)
-        _ = try certificateIssuers(settings)
-    }
-
-    private static func certificateIssuers(_ settings: Settings) throws -> CertificateIssuers? {
-        try settings.certificateIssuers.map { paths in
-            // Apple's root completes the chains of Apple's issuing CAs, which is all that most settings name.
-            try CertificateIssuers(
-                reading: try paths.map { try file("trust.certificate-issuers", $0) }
-                    + [TrustRoot.appleRootCAG3.derRepresentation])
-        }
+        try lock.markClosed(leavingLog: StartObserver(settings: settings).hasLog)
     }
 
     private static func openKeys(
-        _ settings: Settings, _ store: SQLiteStore, clock: some WallClock, logger: Logger
+        _ settings: Settings, _ files: ReferencedFiles, _ store: SQLiteStore, _ observation: StartObservation,
+        clock: some WallClock, logger: Logger
     ) throws -> (Keyring, KeyCustody) {
-        let issuers = try certificateIssuers(settings)
         let keyring: Keyring
         do { keyring = try MasterKeys(settings.masterKey).keyring(opening: store, at: clock.now) } catch let error
             as MerchantError where error.code == .masterKeyConflict
         {
-            throw MerchantError(error.code, "\(error.detail): put the right one in its place")
+            var observation = observation
+            observation.masterKey = .rejected(error.detail)
+            _ = try StartDecision(on: observation, acceptsOlderDatabase: true).orRefusal()
+            throw error
         }
         if !keyring.isLocked {
             logger.warning(
-                "master key and data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or switch swap off"
+                "master key and data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or disable swap"
             )
         }
         let custody = KeyCustody(
-            keyring: keyring, certificateIssuers: issuers
+            keyring: keyring, certificateIssuers: files.certificateIssuers
         ) { hash in
             try store.readNow { reading in
                 guard let keyPair = try reading.keyPair(hash) else { return nil }
-                // A destroyed key has no sealed bytes left; its state says so.
+                // A destroyed key pair has no sealed bytes.
                 let sealed = try reading.sealedPrivateKey(of: hash)
                 return SealedKeyPair(
                     keyPair: keyPair,
@@ -258,42 +244,17 @@ package enum Daemon {
         return (keyring, custody)
     }
 
-    /// Made only where there is no database yet: a database without its master key would be sealed for good by a new one.
-    private static func prepareMasterKey(_ settings: Settings, logger: Logger) throws {
-        guard case .file(let path) = settings.masterKey.current else { return }
-        guard access(path, F_OK) != 0 else {
-            if access(settings.databasePath, F_OK) != 0 {
-                // A first start that was cut short leaves the same behind, so this is no reason to refuse.
-                logger.warning(
-                    "there is a master key but no database: a new, empty one is made; if this is not a first start, stop and restore the database",
-                    metadata: ["path": "\(settings.databasePath)"])
-            }
-            return
-        }
-        guard access(settings.databasePath, F_OK) != 0 else {
-            throw SettingsError(
-                "the database \(settings.databasePath) is here but its master key is not: expected the file \(path); put it back from where it was saved"
-            )
-        }
+    /// Creates the master key file for a new database. ``StartDecision`` refuses a database without its master key.
+    private static func createMasterKey(
+        _ observed: StartObservation.MasterKey, _ settings: Settings, logger: Logger
+    ) throws {
+        guard case .file(let path, exists: false) = observed else { return }
         _ = try MasterKey.create(at: path)
-        logger.notice("a new master key was made: save it elsewhere now", metadata: ["path": "\(path)"])
+        logger.notice("created a new master key: save a copy elsewhere now", metadata: ["path": "\(path)"])
         if path.hasPrefix("\(settings.stateDirectory)/") {
             logger.warning(
-                "the master key lies beside its database, where it protects little", metadata: ["path": "\(path)"])
+                "the master key lies beside the database that it protects: whoever copies the directory has both",
+                metadata: ["path": "\(path)"])
         }
-    }
-
-    private static func tokenRoots(_ settings: Settings) throws -> [TrustRoot]? {
-        guard !settings.tokenRoots.isEmpty else { return nil }
-        return try settings.tokenRoots.flatMap { path in
-            let text = String(decoding: try file("trust.token-roots", path), as: UTF8.self)
-            do { return try TrustRoot.reading(pem: text) } catch {
-                throw SettingsError("'trust.token-roots' names \(path): \(error)")
-            }
-        }
-    }
-
-    private static func file(_ setting: String, _ path: String) throws -> [UInt8] {
-        try SmallFile.read(path, named: "'\(setting)' names \(path), which")
     }
 }

@@ -1,12 +1,11 @@
 import ArgumentParser
-import Foundation
 import Glibc
 import MerchantCore
 import Vocabulary
 
 /// The program `merchantkeyd`: runs in the foreground until SIGTERM.
 package enum DaemonProgram {
-    /// Parses the command line, runs, and ends the process: 0 ended in order, 1 could not start or failed, 2 wrong usage.
+    /// Parses the command line, runs, and ends the process with status 0 (clean exit), 1 (failed) or 2 (wrong usage).
     package static func start() async -> Never {
         do {
             var command = try DaemonCommand.parseAsRoot()
@@ -18,9 +17,11 @@ package enum DaemonProgram {
             exit(0)
         } catch let error as SettingsError {
             fail(error.description)
+        } catch let error as StartRefusal {
+            fail(error.description)
         } catch let error as MerchantError {
             fail(error.detail)
-        } catch is NotGood {
+        } catch is ChecksFailed {
             exit(1)
         } catch {
             switch DaemonCommand.exitCode(for: error) {
@@ -28,7 +29,7 @@ package enum DaemonProgram {
                 print(DaemonCommand.fullMessage(for: error))
                 exit(0)
             case .validationFailure:
-                complain(DaemonCommand.fullMessage(for: error))
+                LogfmtHandler.writeToStandardError("\(DaemonCommand.fullMessage(for: error))\n")
                 exit(2)
             default: fail("\(error)")
             }
@@ -36,14 +37,10 @@ package enum DaemonProgram {
     }
 
     private static func fail(_ text: String) -> Never {
-        complain("merchantkeyd: \(text)")
+        LogfmtHandler.writeToStandardError("merchantkeyd: \(text)\n")
         exit(1)
-    }
-
-    private static func complain(_ text: String) {
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 }
 
-/// What was asked for was done, and the answer is no; it has been printed.
-struct NotGood: Error {}
+/// A subcommand ran and printed its result, and the result is negative.
+struct ChecksFailed: Error {}

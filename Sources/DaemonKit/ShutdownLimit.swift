@@ -4,23 +4,23 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Ends the process where its end takes too long, and says what did not come to its end.
+/// Ends the process if the shutdown takes too long, and logs which service did not stop.
 ///
-/// Nothing is lost by it: what was acknowledged is on stable storage, as after a power failure.
+/// No acknowledged change is lost: it is on stable storage, as after a power failure.
 final class ShutdownLimit: Sendable {
-    /// Longer than the drains of both servers, shorter than systemd's patience of 90 seconds.
+    /// Longer than the shutdown grace periods of both servers, shorter than systemd's default timeout of 90 seconds.
     static let length = Duration.seconds(30)
 
     private struct State {
         var isArmed = false
-        /// By their places in the group.
+        /// The names of the services that run, by their positions in the group.
         var running: [Int: String] = [:]
         var signals: [any DispatchSourceSignal] = []
     }
 
     private let logger: Logger
     private let state = Mutex(State())
-    /// Of its own, so that it runs while every other thread hangs.
+    /// A queue of its own, which works while all other threads hang.
     private let queue = DispatchQueue(label: "shutdown limit")
 
     init(logger: Logger) { self.logger = logger }
@@ -36,11 +36,11 @@ final class ShutdownLimit: Sendable {
         }
     }
 
-    fileprivate func begins(_ place: Int, _ name: String) { state.withLock { $0.running[place] = name } }
+    fileprivate func didStart(_ position: Int, _ name: String) { state.withLock { $0.running[position] = name } }
 
-    /// A service ends only where the daemon does, whether asked to or by a failure.
-    fileprivate func ends(_ place: Int) {
-        state.withLock { $0.running[place] = nil }
+    /// A service returns only when the daemon shuts down or has failed.
+    fileprivate func didStop(_ position: Int) {
+        state.withLock { $0.running[position] = nil }
         arm()
     }
 
@@ -50,48 +50,48 @@ final class ShutdownLimit: Sendable {
             return !state.isArmed
         }
         guard isFirst else { return }
-        queue.asyncAfter(deadline: .now() + .seconds(Int(Self.length.components.seconds))) { self.end() }
+        queue.asyncAfter(deadline: .now() + .seconds(Int(Self.length.components.seconds))) { self.terminate() }
     }
 
-    private func end() {
-        // Should writing the log hang as well, the kernel ends the process.
+    private func terminate() {
+        // If writing the log hangs too, the kernel ends the process.
         signal(SIGALRM, SIG_DFL)
         alarm(2)
-        // They are ended last to first: those before the last that runs were not asked to yet.
+        // Services stop last to first: the last one that still runs is the one that hangs.
         let hanging = state.withLock { $0.running.max { $0.key < $1.key }?.value }
         logger.critical(
-            "merchantkeyd did not end in time and is ended now",
+            "the shutdown took too long: merchantkeyd exits now",
             metadata: [
                 "seconds": "\(Self.length.components.seconds)",
-                "waitedFor": "\(hanging ?? "the closing of connections and databases")",
+                "waitedFor": "\(hanging ?? "connections and databases")",
             ])
         _exit(1)
     }
 }
 
 extension ServiceGroupConfiguration {
-    /// The same group, whose end `limit` bounds.
+    /// The same group, with a bounded shutdown.
     func bounded(by limit: ShutdownLimit) -> ServiceGroupConfiguration {
         limit.watchSignals()
         var group = self
-        group.services = services.enumerated().map { place, configuration in
+        group.services = services.enumerated().map { position, configuration in
             var configuration = configuration
-            configuration.service = Watched(service: configuration.service, place: place, limit: limit)
+            configuration.service = TrackedService(service: configuration.service, position: position, limit: limit)
             return configuration
         }
         return group
     }
 }
 
-/// A service whose end is noted.
-private struct Watched: Service {
+/// Reports to the limit when a service starts and stops.
+private struct TrackedService: Service {
     let service: any Service
-    let place: Int
+    let position: Int
     let limit: ShutdownLimit
 
     func run() async throws {
-        limit.begins(place, (service as? any CustomStringConvertible).map { "\($0)" } ?? "\(type(of: service))")
-        defer { limit.ends(place) }
+        limit.didStart(position, (service as? any CustomStringConvertible).map { "\($0)" } ?? "\(type(of: service))")
+        defer { limit.didStop(position) }
         try await service.run()
     }
 }

@@ -114,26 +114,26 @@ import Testing
         #expect(mode == 0o600)
 
         installation.stop()
-        #expect(try !log().contains("file of claims"))
+        #expect(try !log().contains("finding=claims"))
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: claims + suffix) }
         try installation.start(config: try Self.config(of: installation))
-        #expect(try log().contains("can be claimed once more"))
+        #expect(try log().contains("finding=claimsMissing"))
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
 
         installation.stop(SIGKILL)
         try installation.start(config: try Self.config(of: installation))
-        #expect(try !log().contains("can be claimed once more"))
+        #expect(try !log().contains("finding=claims"))
         installation.stop(SIGKILL)
         try FileManager.default.removeItem(atPath: claims + "-wal")
         try installation.start(config: try Self.config(of: installation))
-        #expect(try log().contains("can be claimed once more"))
+        #expect(try log().contains("finding=claimsLogMissing"))
 
         installation.stop()
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: claims + suffix) }
         try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: claims))
         try installation.start(config: try Self.config(of: installation), answering: ["503"])
         let refused = try installation.ctl("token", "decrypt", token, "--claim")
-        #expect(refused.status == 1 && refused.error.contains("file of claims"), "\(refused.error)")
+        #expect(refused.status == 1 && refused.error.contains("claims file"), "\(refused.error)")
         #expect(try installation.ctl("token", "decrypt", token).status == 0)
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.more").status == 0)
         let status = try installation.ctl("status", "--check")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Somebody moves a file that the next start needs, while the daemon runs.
+/// A file that the next start needs is moved while the daemon runs.
 @Suite struct MovedFilesTests {
     let installation: Installation
 
@@ -24,7 +24,7 @@ import Testing
     @Test func `a lock file that is moved away is critical until it is back, and admits no second daemon`() throws {
         #expect(try finding("lockFileMissing") == nil)
         try move("state/merchantkeyd.lock", "aside")
-        try installation.eventually("the lock file is missed") { try finding("lockFileMissing") != nil }
+        try installation.eventually("the missing lock file is reported") { try finding("lockFileMissing") != nil }
         #expect(try installation.ctl("status", "--check").status == 2)
         for attempt in 0..<2 {
             // The second attempt finds the file that the first one made.
@@ -49,7 +49,7 @@ import Testing
         let content = try Data(contentsOf: URL(filePath: key))
         #expect(try finding("masterKeyMissing") == nil)
         try move("state/master.key", "aside")
-        try installation.eventually("the master key is missed") { try finding("masterKeyMissing") != nil }
+        try installation.eventually("the missing master key is reported") { try finding("masterKeyMissing") != nil }
         #expect(try installation.ctl("status", "--check").status == 2)
         #expect(try installation.ctl("merchant", "add", "merchant.com.example").status == 0)
 
@@ -58,7 +58,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
         }
         try put(Data(repeating: 7, count: content.count))
-        try installation.eventually("another key is noticed") {
+        try installation.eventually("another key is reported") {
             try finding("masterKeyMissing")?.contains("another key") == true
         }
         try put(content)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a rotation of the master key is no missing master key`() throws {
+    @Test func `a rotation of the master key is not reported as a missing master key`() throws {
         #expect(try installation.ctl("master-key", "rotate", "--yes").status == 0)
         try installation.eventually("the rotation is done") {
             try (installation.ctlJSON("master-key", "status")["rotation"] as? [String: Any])?["state"] as? String

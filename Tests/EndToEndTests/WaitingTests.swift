@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the daemon waits for, it waits for beside its work.
+/// A slow master key command delays only the operation that needs the key.
 @Suite struct WaitingTests {
     let installation: Installation
 
@@ -10,7 +10,7 @@ import Testing
         try installation.apple("init")
     }
 
-    @Test func `payments are decrypted while a backup and a rotation wait for the master key's command`() throws {
+    @Test func `tokens are decrypted while a backup and a rotation wait for the master key command`() throws {
         let made = try Installation.run([
             "sh", "-c",
             "umask 077; head -c 32 /dev/urandom > \(installation.path("key")); touch \(installation.path("go"))",
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `a command that gives another key each time is refused before anything is sealed`() throws {
+    @Test func `a command that prints a different key each time is refused before anything is sealed`() throws {
         let config = try installation.write(
             "master-key:\n  source: command\n  command: [/usr/bin/head, -c32, /dev/urandom]\n", "c.yaml")
         let refused = try installation.failedStart("--config", config, "--state-directory", installation.path("state"))

@@ -1,15 +1,15 @@
 #pragma once
 #include <stddef.h>
 
-// free(3) and realloc(3) for the program that this is linked into: what a block held is overwritten when the block is given back.
+// free(3) and realloc(3) of the program that links this target: they overwrite a block before they release it.
 //
-// So no copy of a secret, or of what a secret can be opened from, outlives its owner in memory, whichever library made the copy.
-// Wiping each by hand is not possible for those that SQLite, libcrypto, Foundation and the runtime make.
+// So no copy of a secret stays in released memory, whichever library made the copy. The copies that SQLite, libcrypto, Foundation
+// and the Swift runtime make cannot be wiped one by one.
 //
-// Every shared library takes these in place of glibc's, since a program's symbols come first. Blocks come from glibc's allocator
-// as before. In C, because Swift reserves these two names.
+// Shared libraries use these functions too, because a program's symbols take precedence over glibc's. Blocks are still allocated by
+// glibc. Written in C, because Swift reserves the two names.
 
 void free(void *block);
 
-// glibc's own moves the content without a call of `free`. A size of zero frees and returns null, as glibc's does.
+// Replaced too, because glibc's moves the content without calling `free`. Like glibc's, it frees and returns null for size zero.
 void *realloc(void *block, size_t size);

@@ -1,48 +1,49 @@
 import Glibc
-import MerchantCore
-import Vocabulary
+package import MerchantCore
+package import Vocabulary
 
-/// The file that audit heads are shipped to: a line each, its time and the head; only ever appended to.
-struct HeadFile {
-    /// More than a crash may have left as zeros behind the last whole line.
+/// The file that audit heads are shipped to: one line for each, with its time. Lines are only appended.
+package struct HeadFile {
+    /// How much of the end is read, in bytes: more than the zeros that a crash may leave after the last complete line.
     private static let tail = 65_536
 
-    /// Of one that a crash cut short.
+    /// The length of the longest line, in bytes.
     private static let longestLine = 256
 
-    let path: String
+    private let path: String
 
-    struct Line {
-        let at: Timestamp
-        let head: AuditHead
+    package init(path: String) { self.path = path }
+
+    package struct Line: Equatable, Sendable {
+        package let at: Timestamp
+        package let head: AuditHead
     }
 
-    /// - Returns: the last whole line; nil where there is no file, or nothing in it.
-    /// - Throws: ``SettingsError`` where the file cannot be read, or ends with something else than heads.
-    func last() throws -> Line? {
+    /// - Returns: the last complete line; nil where there is no file, or nothing in it.
+    /// - Throws: ``SettingsError`` where the file cannot be read, or does not end with a head.
+    package func last() throws -> Line? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             guard errno == ENOENT else { throw failure("cannot be read") }
             return nil
         }
         defer { close(file) }
-        var found = stat()
-        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw SettingsError("'audit.head.file' names \(path), which is no regular file")
+        guard let found = FileStatus(descriptor: file), found.kind == .regular else {
+            throw SettingsError("'audit.head.file' names \(path), expected a regular file")
         }
-        var bytes = [UInt8](repeating: 0, count: min(Self.tail, Int(found.st_size)))
-        guard pread(file, &bytes, bytes.count, found.st_size - off_t(bytes.count)) == bytes.count else {
+        var bytes = [UInt8](repeating: 0, count: min(Self.tail, found.size))
+        guard pread(file, &bytes, bytes.count, off_t(found.size - bytes.count)) == bytes.count else {
             throw failure("cannot be read")
         }
-        // A line without its end was cut short by a crash.
+        // A crash may have left an incomplete line.
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[..<$0] } ?? []
         if let last = whole.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first {
             return last
         }
-        // A first line that a crash cut short has no end and nothing before it.
+        // An incomplete first line has nothing before it.
         guard whole.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
             throw SettingsError(
-                "'audit.head.file' names \(path), whose last \(bytes.count) bytes hold no head, expected lines that the daemon wrote: look at what happened to it; moved away, a new one is begun, and the database is held against nothing this once"
+                "'audit.head.file' names \(path), whose last \(bytes.count) bytes hold no head, expected lines that the daemon wrote; find out what changed the file. If you move it away, the daemon creates a new one, and the next start cannot detect an older copy of the database"
             )
         }
         return nil
@@ -56,16 +57,15 @@ struct HeadFile {
         return Line(at: at, head: head)
     }
 
-    /// Durable on return.
-    func append(_ head: AuditHead, at now: Timestamp) throws {
+    /// Appends a line and syncs the file.
+    package func append(_ head: AuditHead, at now: Timestamp) throws {
         let isNew = access(path, F_OK) != 0
         let file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard file >= 0 else { throw failure("cannot be opened") }
         defer { close(file) }
-        // What a crash cut short must not run into this line.
+        // Ends an incomplete line first.
         var last: UInt8 = UInt8(ascii: "\n")
-        var found = stat()
-        if fstat(file, &found) == 0, found.st_size > 0 { _ = pread(file, &last, 1, found.st_size - 1) }
+        if let found = FileStatus(descriptor: file), found.size > 0 { _ = pread(file, &last, 1, off_t(found.size - 1)) }
         let text = Array("\(last == UInt8(ascii: "\n") ? "" : "\n")\(now.rfc3339) \(head)\n".utf8)
         guard write(file, text, text.count) == text.count, fsync(file) == 0 else { throw failure("cannot be written") }
         if isNew { try syncDirectory() }
@@ -74,9 +74,9 @@ struct HeadFile {
     private func syncDirectory() throws {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("cannot be made durable") }
+        guard descriptor >= 0 else { throw failure("cannot be synced") }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure("cannot be made durable") }
+        guard fsync(descriptor) == 0 else { throw failure("cannot be synced") }
     }
 
     private func failure(_ what: String) -> SettingsError {

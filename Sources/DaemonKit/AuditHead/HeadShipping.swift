@@ -26,7 +26,7 @@ struct HeadShipping: RecurringTask {
 
     /// - Returns: nil where the settings name no target.
     init?(
-        settings: Settings.AuditHeadSettings, store: SQLiteStore, clock: any WallClock, conditions: ConditionLog,
+        settings: AuditHeadSettings, store: SQLiteStore, clock: any WallClock, conditions: ConditionLog,
         logger: Logger
     ) {
         self.store = store
@@ -37,7 +37,7 @@ struct HeadShipping: RecurringTask {
             targets.append(Target { try HeadFile(path: path).append($0, at: clock.now) })
         }
         if let path = settings.syslog {
-            targets.append(Target { try SyslogSocket(path: path).tell($0) })
+            targets.append(Target { try SyslogSocket(path: path).send($0) })
         }
         if targets.isEmpty { return nil }
     }
@@ -73,7 +73,7 @@ struct HeadShippingWatch: RecurringTask {
     static let patience = Duration.seconds(30)
 
     let progress: HeadShipping.Progress
-    let settings: Settings.AuditHeadSettings
+    let settings: AuditHeadSettings
     let conditions: ConditionLog
     let logger: Logger
 

@@ -1,27 +1,27 @@
 import Glibc
 import MerchantCore
 
-/// The local syslog daemon, told one line at a time; it may send them off the machine.
+/// Sends one line for each head to the local syslog daemon, which may send it off the machine.
 struct SyslogSocket {
     /// Facility authpriv (10), severity notice (5), RFC 5424 section 6.2.1.
     private static let priority = 10 * 8 + 5
 
     let path: String
 
-    func tell(_ head: AuditHead) throws {
+    func send(_ head: AuditHead) throws {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw failure() }
         defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw SettingsError("'audit.head.syslog' is longer than a socket's path can be")
+            throw SettingsError("'audit.head.syslog' is longer than the path of a socket can be; name a shorter path")
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let text = Array("<\(Self.priority)>merchantkeyd[\(getpid())]: audit head \(head)".utf8)
         let sent = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                // A syslog daemon that does not read must not hold us up.
+                // Does not wait for a syslog daemon that does not read.
                 sendto(
                     descriptor, text, text.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0,
                     socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -31,6 +31,7 @@ struct SyslogSocket {
     }
 
     private func failure() -> SettingsError {
-        SettingsError("'audit.head.syslog' names \(path), which cannot be told: \(String(cString: strerror(errno)))")
+        SettingsError(
+            "'audit.head.syslog' names \(path), to which a line cannot be sent: \(String(cString: strerror(errno)))")
     }
 }

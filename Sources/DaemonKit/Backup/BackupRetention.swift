@@ -1,11 +1,11 @@
 package import Vocabulary
 
-/// Which scheduled backups are kept.
+/// Decides which scheduled backups are kept.
 package struct BackupRetention {
     private static let prefix = "merchantkeyd-"
     private static let suffix = ".backup"
 
-    /// How many are kept at least.
+    /// The least number that is kept.
     let keep: Int
     /// The interval between two backups.
     let every: Duration
@@ -15,7 +15,7 @@ package struct BackupRetention {
         self.every = every
     }
 
-    /// The name of a backup's file: names are in order of time.
+    /// The name of a backup's file. Names sort by time.
     package static func name(at time: Timestamp) -> String {
         prefix + time.rfc3339.filter { $0 != "-" && $0 != ":" } + suffix
     }

@@ -11,7 +11,7 @@ struct BackupSchedule: RecurringTask {
     /// The newest backup that failed its verification: better than none.
     private static let notGood = "not-good.backup"
 
-    private let settings: Settings.BackupSettings
+    private let settings: BackupSettings
     private let operations: MerchantOperations
     private let caller: Caller
     private let clock: any WallClock
@@ -25,7 +25,7 @@ struct BackupSchedule: RecurringTask {
     private(set) var nextPause: Duration?
 
     init(
-        settings: Settings.BackupSettings, operations: MerchantOperations, caller: Caller, clock: any WallClock,
+        settings: BackupSettings, operations: MerchantOperations, caller: Caller, clock: any WallClock,
         startedAt: Timestamp, conditions: ConditionLog, logger: Logger
     ) {
         self.settings = settings
@@ -91,7 +91,7 @@ struct BackupSchedule: RecurringTask {
             throw error
         }
         guard verification.findings.isEmpty else {
-            let aside = "\(settings.directory)/\(Self.notGood)"
+            let aside = "\(settings.directory)/\(Self.failedName)"
             let isKept = rename(path, aside) == 0
             if !isKept { unlink(path) }
             throw MerchantError(

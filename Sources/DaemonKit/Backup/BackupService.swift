@@ -5,7 +5,7 @@ import SQLiteStore
 import Synchronization
 import Vocabulary
 
-/// Makes backups of the running daemon's database and tries them out, one at a time.
+/// Creates and verifies backups of the running daemon's database, one at a time.
 final class BackupService: BackupVerifying {
     private let store: SQLiteStore
     private let masterKey: MasterKeySettings
@@ -32,10 +32,10 @@ final class BackupService: BackupVerifying {
 
     func discard(_ path: String) async { await WorkThreads.waiting.run { _ = unlink(path) } }
 
-    /// A backup may lie on a disk that hangs.
+    /// Runs on threads that may block, because the disk of a backup may hang.
     private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
-            throw MerchantError(.overloaded, "another backup is being made or tried out: try again when it is done")
+            throw MerchantError(.overloaded, "another backup is being created or verified; retry when it is finished")
         }
         defer { isBusy.store(false, ordering: .releasing) }
         return try await WorkThreads.waiting.run(work)

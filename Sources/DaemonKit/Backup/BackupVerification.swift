@@ -4,15 +4,15 @@ import MerchantOperations
 import SQLiteStore
 import Vocabulary
 
-/// Opens a copy of a database as the daemon would, and everything in it.
+/// Verifies a backup on a copy: opens the database as the daemon would, and unseals every key in it.
 struct BackupVerification {
     let masterKeys: MasterKeys
     let clock: any WallClock
 
     /// - Parameters:
-    ///   - path: a copy that is ours to change; its schema is brought up to date.
-    ///   - finish: called at the end, with the copy still open, where nothing is wrong or `accepts` says so.
-    /// - Throws: where the master key is not the right one, or the copy cannot be opened at all.
+    ///   - path: a copy that may be changed; its schema is migrated.
+    ///   - finish: called at the end with the copy still open, if there is no finding or `accepts` is true.
+    /// - Throws: if the master key does not open the copy, or the copy cannot be opened at all.
     func run(
         on path: String, _ manifest: BackupManifest, accepts: Bool = false,
         finish: (SQLiteStore) async throws -> Void = { _ in }
@@ -40,12 +40,12 @@ struct BackupVerification {
         {
             throw MerchantError(
                 .backupFailed,
-                "the backup is sealed by another master key than the one at hand, perhaps from before a rotation: \(error.detail); name the file of the right one, as 'backup verify --offline --master-key-file' or 'backup restore --master-key-file'"
+                "the backup is sealed with another master key, perhaps one from before a rotation: \(error.detail); name the file of the right one with 'backup verify --offline --master-key-file' or 'backup restore --master-key-file'"
             )
         }
     }
 
-    /// The same on a copy made for it, which is gone afterwards. The file is not changed.
+    /// Verifies a temporary copy. The file is not changed.
     func run(onCopyOf file: String) async throws -> BackupVerificationResult {
         let backup = try BackupFile(reading: file)
         let scratch = try ScratchDirectory(near: file, bytes: backup.manifest.databaseBytes)

@@ -4,34 +4,34 @@ import MerchantOperations
 import SQLiteStore
 import Vocabulary
 
-/// Puts a backup in the place of a database, so that at every moment either the old one or the new one is there, or the
-/// daemon refuses to start and says that the restore is to be run again.
+/// Replaces a database by a backup. At any time either the old or the new database is in place, or the daemon refuses to start and
+/// asks for the restore to be run again.
 struct Restore {
     let settings: Settings
     let file: String
-    /// Whether a database that is there is moved aside.
+    /// Whether an existing database is moved aside.
     let replaces: Bool
-    /// Whether a backup with findings is good enough.
+    /// Whether a backup that failed verification is accepted.
     let acceptsFindings: Bool
     let masterKeys: MasterKeys
     let clock: any WallClock
 
-    /// What the restore undoes of what was done since the backup.
+    /// The changes since the backup, which the restore undoes.
     enum RevertedChange {
         case known(DatabaseDifference)
-        /// Why it is not known.
+        /// They are not known, for this reason.
         case unknown(String)
 
         var summary: String {
             switch self {
             case .known(let difference):
                 difference.summary
-                    ?? "nothing: key pairs, certificates, rolls, registrations and merchants are as the old database had them"
-            case .unknown(let why): "which keys that were withdrawn since answer again is not known: \(why)"
+                    ?? "nothing: key pairs, certificates, rolls, registrations and merchants are as in the old database"
+            case .unknown(let why): "it is not known which keys that were revoked since are usable again: \(why)"
             }
         }
 
-        /// Keys whose export the restored database does not know.
+        /// Keys that were exported since the backup.
         var exportedKeys: [PublicKeyHash] {
             guard case .known(let difference) = self else { return [] }
             return difference[.exports].named.compactMap { change in
@@ -43,20 +43,20 @@ struct Restore {
     struct Report {
         let verification: BackupVerificationResult
         let undone: RevertedChange
-        /// Where the old database is now; nil where there was none.
+        /// Where the old database is now; nil if there was none.
         let aside: String?
     }
 
-    /// In characters.
+    /// The longest text that is repeated from an earlier restore, in characters.
     private static let longestUndone = 500
 
     private var draft: String { Self.draft(settings) }
-    /// A journal is there only where the making of a database was cut short; SQLite rolls back whatever lies beside one by it.
+    /// A rollback journal exists only if the creation of a database was interrupted. SQLite would apply it to any database beside it.
     private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     private static func draft(_ settings: Settings) -> String { settings.databasePath + ".restoring" }
 
-    /// Removes the copy of a restore that was killed before it changed anything. For whoever holds the directory's lock.
+    /// Removes the copy of a restore that was killed before it changed anything. Call with the directory locked.
     static func removeLeftovers(_ settings: Settings) {
         for suffix in suffixes { unlink(draft(settings) + suffix) }
         unlink(settings.restoreMarkerPath + RestoreMarker.draft)
@@ -70,20 +70,20 @@ struct Restore {
         let begun = try marker.read()
         guard begun != nil || replaces || !hasDatabase else {
             throw SettingsError(
-                "\(settings.stateDirectory) holds a database, expected none, or --replace to move it aside")
+                "\(settings.stateDirectory) already holds a database; pass --replace to move it aside")
         }
         removeDraft()
-        try requireRoom(backup.manifest.databaseBytes)
+        try requireSpace(backup.manifest.databaseBytes)
         try backup.copyDatabase(to: draft)
         let verification: BackupVerificationResult
         let undone: RevertedChange
         do {
-            let trial = BackupVerification(masterKeys: masterKeys, clock: clock)
-            var found = RevertedChange.unknown("the backup is not good")
-            verification = try await trial.run(on: draft, backup.manifest, accepts: acceptsFindings) { copy in
+            let check = BackupVerification(masterKeys: masterKeys, clock: clock)
+            var found = RevertedChange.unknown("the backup failed verification")
+            verification = try await check.run(on: draft, backup.manifest, accepts: acceptsFindings) { copy in
                 let undone = compare(with: begun)
                 found = undone
-                let note = "\(file), made at \(backup.manifest.createdAt), restored at \(clock.now)"
+                let note = "\(file), created at \(backup.manifest.createdAt), restored at \(clock.now)"
                 let summary =
                     undone.summary + (undoneBefore(begun).map { "; at the restore before this one: \($0)" } ?? "")
                 try await copy.write {
@@ -92,13 +92,13 @@ struct Restore {
                     try MerchantOperations.beginWaitingTimesAgain(
                         at: clock.now, exported: undone.exportedKeys, in: $0)
                 }
-                // Everything into the one file that takes the database's name.
+                // Moves the content of the log into the database file: only that file is put in place.
                 try await copy.eraseRemovedBytes()
             }
             guard acceptsFindings || verification.findings.isEmpty else {
                 throw MerchantError(
                     .backupFailed,
-                    "\(file) is not good, and nothing was changed: \(verification.findings.prefix(3).joined(separator: "; ")); take an older one, or --accept-findings where there is none"
+                    "\(file) failed verification, and nothing was changed: \(verification.findings.prefix(3).joined(separator: "; ")); use an older backup, or pass --accept-findings if there is none"
                 )
             }
             undone = found
@@ -108,13 +108,13 @@ struct Restore {
         }
         let aside = begun ?? "\(settings.stateDirectory)/replaced-\(clock.now.rfc3339.filter { $0 != ":" })"
         let isMoved = try exchange(aside, marker)
-        // The marks before were the old one's.
+        // The old marks describe the old database.
         try lock.set { $0 = .init(isClosed: true) }
         try marker.remove()
         return Report(verification: verification, undone: undone, aside: isMoved ? aside : nil)
     }
 
-    /// - Returns: whether an old database is aside.
+    /// - Returns: whether an old database was moved aside.
     private func exchange(_ aside: String, _ marker: RestoreMarker) throws -> Bool {
         for suffix in Self.suffixes.dropFirst() { unlink(draft + suffix) }
         try Durable.sync(draft)
@@ -122,9 +122,9 @@ struct Restore {
         for suffix in Self.suffixes {
             let here = settings.databasePath + suffix
             let there = "\(aside)/merchantkeyd.sqlite\(suffix)"
-            // What is there already was moved by a run that was cut short: then the one here is a backup's.
+            // A file that is already there was moved by an interrupted run: then the file here is from the backup.
             guard access(here, F_OK) == 0, access(there, F_OK) != 0 else { continue }
-            guard mkdir(aside, 0o700) == 0 || errno == EEXIST else { throw Durable.failure("cannot make \(aside)") }
+            guard mkdir(aside, 0o700) == 0 || errno == EEXIST else { throw Durable.failure("cannot create \(aside)") }
             guard rename(here, there) == 0 else { throw Durable.failure("cannot move \(here) aside") }
         }
         let isMoved = access(aside, F_OK) == 0
@@ -136,20 +136,20 @@ struct Restore {
         return isMoved
     }
 
-    /// What a restore a short time ago took back: nobody may have seen to it yet, and the one now knows nothing of it.
+    /// What a recent restore undid: an operator may not have handled it yet, and this restore replaces its record.
     private func undoneBefore(_ begun: String?) -> String? {
         guard let old = old(begun) else { return nil }
         func fact(_ name: String) -> String { DatabaseInspection.fact(name, in: old) ?? "" }
         let since = Timestamp(rfc3339: fact(MerchantOperations.olderSinceFact))
         guard
             !fact(MerchantOperations.restoredFact).isEmpty
-                || since.map({ clock.now < $0.adding(StartRecord.showsOlder) }) == true
+                || since.map({ clock.now < $0.adding(StartRecord.olderDatabaseNotice) }) == true
         else { return nil }
         let undone = fact(MerchantOperations.undoneFact)
         return undone.isEmpty ? nil : String(undone.prefix(Self.longestUndone))
     }
 
-    /// Where the database that goes is.
+    /// The path of the database that is replaced.
     private func old(_ begun: String?) -> String? {
         let aside = begun.map { "\($0)/merchantkeyd.sqlite" }
         if let aside, access(aside, F_OK) == 0 { return aside }
@@ -158,15 +158,15 @@ struct Restore {
 
     /// Compares the database that is replaced with the one that replaces it.
     ///
-    /// - Parameter begun: where a restore that was cut short was moving the old one.
+    /// - Parameter begun: where an interrupted restore was moving the old one.
     private func compare(with begun: String?) -> RevertedChange {
         guard let old = old(begun) else { return .unknown("there was no database here") }
-        // Its log is still on its way: without it the old database is older than it was.
+        // The log was not moved yet: without it the old database lacks its last changes.
         guard old == settings.databasePath || access(settings.databasePath + "-wal", F_OK) != 0 else {
-            return .unknown("the restore before was cut short while it moved the old database aside")
+            return .unknown("an earlier restore was interrupted while it moved the old database aside")
         }
         do { return .known(try DatabaseDifference(from: old, to: draft)) } catch {
-            return .unknown("the old database cannot be read (\(Diagnosis.words(error)))")
+            return .unknown("the old database cannot be read (\(Diagnosis.detail(of: error)))")
         }
     }
 
@@ -174,23 +174,23 @@ struct Restore {
 
     private func removeDraft() { Self.removeLeftovers(settings) }
 
-    private func requireRoom(_ bytes: Int) throws {
-        let room = ScratchDirectory.room(in: settings.stateDirectory)
+    private func requireSpace(_ bytes: Int) throws {
+        let free = ScratchDirectory.freeSpace(in: settings.stateDirectory)
         let needed = bytes + bytes / 4 + (4 << 20)
-        guard room >= needed else {
-            throw SettingsError("\(settings.stateDirectory) has room for \(room) bytes, expected \(needed)")
+        guard free >= needed else {
+            throw SettingsError("\(settings.stateDirectory) has \(free) free bytes, expected \(needed); make room")
         }
     }
 }
 
-/// Says that a restore is under way, and where the old database goes. Its file is there from before the first file is moved
-/// until after the last.
+/// Notes that a restore is in progress, and where the old database goes. The file exists from before the first file is moved until
+/// after the last.
 struct RestoreMarker {
     fileprivate static let draft = ".new"
 
     let path: String
 
-    /// - Returns: where the old database goes; nil where no restore is under way.
+    /// - Returns: where the old database goes; nil if no restore is in progress.
     func read() throws -> String? {
         guard access(path, F_OK) == 0 else { return nil }
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -206,11 +206,11 @@ struct RestoreMarker {
         let draft = path + Self.draft
         unlink(draft)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw Durable.failure("cannot make \(path)") }
+        guard file >= 0 else { throw Durable.failure("cannot create \(path)") }
         defer { close(file) }
         let text = Array("\(aside)\n".utf8)
         guard Glibc.write(file, text, text.count) == text.count, fsync(file) == 0, rename(draft, path) == 0 else {
-            throw Durable.failure("cannot make \(path)")
+            throw Durable.failure("cannot create \(path)")
         }
         try Durable.sync(directory)
     }

@@ -1,39 +1,40 @@
 import Glibc
 import MerchantCore
 
-/// A directory of our own for a copy of a database: beside a file where that can be, else in /var/tmp.
+/// A temporary directory for a copy of a database: beside a given file if possible, else in /var/tmp.
 struct ScratchDirectory {
     static let prefix = ".merchantkeyd-verification-"
 
     let path: String
 
-    /// - Parameter bytes: what must fit into it.
-    /// - Throws: `backupFailed`, saying how much room was found and how much was expected.
+    /// - Parameter bytes: the size of the database.
+    /// - Throws: `backupFailed`.
     init(near file: String, bytes: Int) throws(MerchantError) {
         let beside = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
         for parent in [beside.isEmpty ? "/" : beside, "/var/tmp"] {
             var template = Array("\(parent)/\(Self.prefix)XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { continue }
             path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            let room = Self.room(in: path)
-            // The copy, and some for its log while the schema is brought up to date.
+            let free = Self.freeSpace(in: path)
+            // The copy, and its log while the schema is migrated.
             let needed = bytes + bytes / 4 + (4 << 20)
-            guard room >= needed else {
+            guard free >= needed else {
                 rmdir(path)
                 throw MerchantError(
-                    .backupFailed, "\(parent) has room for \(room) bytes, expected \(needed) for a copy of the database"
+                    .backupFailed,
+                    "\(parent) has \(free) free bytes, expected \(needed) for a copy of the database; make room"
                 )
             }
             return
         }
         throw MerchantError(
             .backupFailed,
-            "neither \(beside) nor /var/tmp takes a directory for a copy of the database: \(String(cString: strerror(errno)))"
+            "no directory for a copy of the database can be created in \(beside) or /var/tmp: \(String(cString: strerror(errno)))"
         )
     }
 
-    /// Bytes that we may still write there; 0 where it cannot be told.
-    static func room(in directory: String) -> Int {
+    /// The bytes that can still be written; 0 if unknown.
+    static func freeSpace(in directory: String) -> Int {
         var found = statvfs()
         guard statvfs(directory, &found) == 0 else { return 0 }
         return Int(found.f_bavail) * Int(found.f_frsize)
@@ -41,7 +42,7 @@ struct ScratchDirectory {
 
     func remove() { Self.remove(path) }
 
-    /// What a daemon that was killed in a verification left in a directory.
+    /// Removes the copies of verifications that were killed.
     static func removeLeftovers(in directory: String) {
         for name in DirectoryListing.names(in: directory) where name.hasPrefix(prefix) {
             remove("\(directory)/\(name)")
@@ -55,7 +56,7 @@ struct ScratchDirectory {
 }
 
 enum DirectoryListing {
-    /// In no order; empty where the directory cannot be read.
+    /// Unsorted; empty if the directory cannot be read.
     static func names(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }

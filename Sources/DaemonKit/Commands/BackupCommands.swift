@@ -7,11 +7,12 @@ import WireAPI
 
 struct BackupVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup-verify", abstract: "Restore a backup elsewhere and open everything in it.",
+        commandName: "backup-verify",
+        abstract: "Verify a backup: restore a copy, unseal every key and check the audit.",
         shouldDisplay: false)
 
     @Argument var file: String
-    @Option(help: "A master key, more than once where more are needed; default: the settings'.")
+    @Option(help: "The file of a master key; repeat it if the backup needs several. Default: as in the settings.")
     var masterKeyFile: [String] = []
     @OptionGroup var place: PlaceOptions
     @OptionGroup var report: ReportOptions
@@ -22,18 +23,18 @@ struct BackupVerifyCommand: AsyncParsableCommand {
         let verification = try await BackupVerification(masterKeys: masterKeys, clock: SystemClock())
             .run(onCopyOf: file)
         try report.show(BackupVerificationDocument(verification, file: file), verification.lines)
-        guard verification.findings.isEmpty else { throw NotGood() }
+        guard verification.findings.isEmpty else { throw ChecksFailed() }
     }
 }
 
 struct BackupRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup-restore", abstract: "Put a backup in the place of the database.", shouldDisplay: false)
+        commandName: "backup-restore", abstract: "Replace the database by a backup.", shouldDisplay: false)
 
     @Argument var file: String
-    @Flag(help: "Move a database that is there aside.") var replace = false
-    @Flag(help: "Restore a backup that is not good all the same: the last resort.") var acceptFindings = false
-    @Option(help: "A master key, more than once where more are needed; default: the settings'.")
+    @Flag(help: "Move an existing database aside.") var replace = false
+    @Flag(help: "Restore a backup although its verification failed. Last resort.") var acceptFindings = false
+    @Option(help: "The file of a master key; repeat it if the backup needs several. Default: as in the settings.")
     var masterKeyFile: [String] = []
     @OptionGroup var place: PlaceOptions
     @OptionGroup var report: ReportOptions
@@ -56,7 +57,7 @@ struct BackupRestoreCommand: AsyncParsableCommand {
         lines.append(("restored to", settings.databasePath))
         if let aside = done.aside { lines.append(("old database", "moved aside to \(aside)")) }
         lines += done.undone.lines(since: done.verification.manifest.createdAt)
-        lines.append(("next", "start merchantkeyd; it records the restore"))
+        lines.append(("next", "start merchantkeyd, which records the restore in the audit"))
         try report.show(
             Outcome(
                 verification: BackupVerificationDocument(done.verification, file: file),
@@ -68,10 +69,10 @@ struct BackupRestoreCommand: AsyncParsableCommand {
 extension BackupVerificationResult {
     fileprivate var lines: [(name: String, value: String)] {
         [
-            ("backup", findings.isEmpty ? "good" : "NOT GOOD"),
-            ("made (UTC)", manifest.createdAt.rfc3339),
+            ("backup", findings.isEmpty ? "verified" : "VERIFICATION FAILED"),
+            ("created (UTC)", manifest.createdAt.rfc3339),
             ("merchants", "\(manifest.merchants)"),
-            ("key pairs proven", "\(keyPairsVerified)"),
+            ("key pairs verified", "\(keyPairsVerified)"),
             ("certificates checked", "\(certificatesChecked)"),
             ("audit records checked", "\(auditRecordsChecked)"),
             ("audit head", manifest.auditHead?.description ?? "-"),

@@ -3,7 +3,8 @@ import Vocabulary
 
 struct ConfigCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config-check", abstract: "Read the settings as the daemon would.", shouldDisplay: false)
+        commandName: "config-check", abstract: "Validate the settings and the files that they name.",
+        shouldDisplay: false)
 
     @OptionGroup var place: PlaceOptions
     @OptionGroup var report: ReportOptions
@@ -13,26 +14,27 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         let masterKey: String
         let adminSocket: String
         let decryptorSocket: String
+        /// The settings that the file or the environment sets.
+        let settings: [String: String]
     }
 
     func run() async throws {
         let settings = try place.settings()
-        try Daemon.judgeFiles(settings)
+        _ = try ReferencedFiles(reading: settings)
+        let given = settings.given
         try report.show(
             Outcome(
                 stateDirectory: settings.stateDirectory, masterKey: "\(settings.masterKey.current)",
-                adminSocket: settings.adminSocket.path, decryptorSocket: settings.decryptorSocket.path),
+                adminSocket: settings.adminSocket.path, decryptorSocket: settings.decryptorSocket.path,
+                settings: Dictionary(given.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })),
             [
-                ("settings", place.config ?? "none: for one user"),
+                ("configuration file", place.config ?? "none: defaults for one user"),
                 ("environment", settings.environment.rawValue),
                 ("state directory", settings.stateDirectory),
                 ("master key", "\(settings.masterKey.current)"),
                 ("previous master key", settings.masterKey.previous.map { "\($0)" } ?? "-"),
                 ("admin socket", settings.adminSocket.path),
                 ("decryptor socket", settings.decryptorSocket.path),
-                ("audit head file", settings.auditHead.file ?? "-"),
-                ("audit head syslog", settings.auditHead.syslog ?? "-"),
-                ("backups", settings.backup.map { "\($0.directory), every \($0.every), \($0.keep) kept" } ?? "-"),
-            ])
+            ] + given.map { ("set: \($0.name)", $0.value) })
     }
 }

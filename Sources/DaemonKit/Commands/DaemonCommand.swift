@@ -1,16 +1,16 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Logging
 import Vocabulary
 
 struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merchantkeyd",
-        abstract: "Holds the key pairs of Apple Pay merchants and answers the processes that decrypt payment tokens.",
+        abstract: "Manage the key pairs of Apple Pay merchants and serve the processes that decrypt payment tokens.",
         discussion: """
-            Without --config it runs for one user: state under $XDG_STATE_HOME/merchantkeyd, with the sockets admin.sock \
-            and decryptor.sock in it. Exit status: 0 ended in order, 1 could not start or failed, 2 wrong usage. The \
-            subcommands are what merchantkeyctl calls where no daemon needs to run.
+            Without --config the daemon serves one user: its state, with the sockets admin.sock and decryptor.sock, is in \
+            $XDG_STATE_HOME/merchantkeyd. Exit status: 0 clean exit, 1 failed or could not start, 2 wrong usage. \
+            merchantkeyctl calls the subcommands for what works without a running daemon.
             """,
         version: Program.version,
         subcommands: [
@@ -22,8 +22,8 @@ struct DaemonCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Start with a database that is older than it once was: the last audit head that was shipped, or its \
-            write-ahead log, is not in it. It is audited.
+            Start with a database that lacks changes it once held, for example because its write-ahead log is missing. \
+            The loss is recorded in the audit.
             """)
     var acceptOlderDatabase = false
 
@@ -33,16 +33,16 @@ struct DaemonCommand: AsyncParsableCommand {
         logger.logLevel = settings.logLevel
         if place.config == nil {
             logger.notice(
-                "no configuration file: running for one user",
+                "no configuration file: using the defaults for one user",
                 metadata: ["stateDirectory": "\(settings.stateDirectory)"])
         }
         try await Daemon.run(settings, acceptsOlder: acceptOlderDatabase, logger: logger)
     }
 }
 
-/// Where settings and state are.
+/// The options that name the settings and the state directory.
 struct PlaceOptions: ParsableArguments {
-    @Option(help: "The YAML file with the settings; etc/merchantkeyd.yaml lists them all.")
+    @Option(help: "The YAML file with the settings; etc/merchantkeyd.yaml lists every setting.")
     var config: String?
 
     @Option(help: "The directory for database, lock, master key and sockets, mode 0700.")

@@ -4,7 +4,7 @@ import MerchantCore
 
 struct DiagnoseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diagnose", abstract: "Look at everything the daemon stands on, whether it runs or not.",
+        commandName: "diagnose", abstract: "Check files, database, keys and settings; works with the daemon stopped.",
         shouldDisplay: false)
 
     @OptionGroup var place: PlaceOptions
@@ -12,12 +12,11 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     private struct Outcome: Encodable { let checks: [Diagnosis.Check] }
 
-    /// Root sees what the daemon's user would: whose files it is to be is told by the state directory.
+    /// As root, runs the checks as the owner of the state directory, to find what the daemon's user would find.
     private static func becomeOwner(of directory: String) {
-        var found = stat()
-        guard geteuid() == 0, stat(directory, &found) == 0, found.st_uid != 0 else { return }
-        _ = setegid(found.st_gid)
-        _ = seteuid(found.st_uid)
+        guard geteuid() == 0, let found = FileStatus(of: directory, followsLinks: true), found.uid != 0 else { return }
+        _ = setegid(found.gid)
+        _ = seteuid(found.uid)
     }
 
     func run() async throws {
@@ -30,11 +29,11 @@ struct DiagnoseCommand: AsyncParsableCommand {
         } catch let error as SettingsError {
             let check = Diagnosis.Check(name: "settings", outcome: .failure, detail: error.description)
             try report.show(Outcome(checks: [check]), [("failure", "settings: \(error.description)")])
-            throw NotGood()
+            throw ChecksFailed()
         }
         try report.show(
             Outcome(checks: diagnosis.checks),
             diagnosis.checks.map { ($0.outcome.rawValue, "\($0.name): \($0.detail)") })
-        guard !diagnosis.checks.contains(where: { $0.outcome == .failure }) else { throw NotGood() }
+        guard !diagnosis.checks.contains(where: { $0.outcome == .failure }) else { throw ChecksFailed() }
     }
 }

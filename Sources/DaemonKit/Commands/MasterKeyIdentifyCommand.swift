@@ -4,7 +4,8 @@ import MerchantCore
 
 struct MasterKeyIdentifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "master-key-identify", abstract: "Say which master key a file holds.", shouldDisplay: false)
+        commandName: "master-key-identify", abstract: "Print the identifier of the master key in a file.",
+        shouldDisplay: false)
 
     @Argument var file: String
     @OptionGroup var report: ReportOptions

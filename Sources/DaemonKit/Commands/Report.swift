@@ -1,15 +1,15 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Vocabulary
 
-/// How a subcommand prints what it found.
+/// How a subcommand prints its result.
 struct ReportOptions: ParsableArguments {
     enum Form: String, ExpressibleByArgument, CaseIterable { case table, json }
 
-    @Option(help: ArgumentHelp("How results are printed: table or json.", valueName: "form"))
+    @Option(help: ArgumentHelp("The format of the result: table or json.", valueName: "form"))
     var output: Form = .table
 
-    /// Lines of `name  value`, or the document.
+    /// Prints lines of `name  value`, or the document as JSON.
     func show(_ document: some Encodable, _ lines: [(name: String, value: String)]) throws {
         switch output {
         case .json:

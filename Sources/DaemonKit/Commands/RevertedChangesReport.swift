@@ -1,7 +1,7 @@
 import SQLiteStore
 import Vocabulary
 
-/// What a restore undid, as JSON: for each kind of change its true count and at most 1000 of the changes.
+/// What a restore undid, as JSON: for each kind of change the full count and at most 1000 of the changes.
 struct RevertedChangesDocument: Encodable {
     struct Change: Encodable {
         private(set) var publicKeyHash: String?
@@ -60,15 +60,15 @@ struct RevertedChangesDocument: Encodable {
 }
 
 extension Restore.RevertedChange {
-    /// The same for people: a line for each change, and what to do about it.
+    /// The same as text: a line for each change and what to do about it.
     func lines(since backup: Timestamp) -> [(name: String, value: String)] {
         switch self {
         case .unknown:
             [
                 ("undone", summary),
                 (
-                    "look for",
-                    "keyRevoked and keyDestroyed after \(backup) in an exported audit, in events that webhooks got, and in the shipped audit heads how many records are gone; revoke again what was revoked"
+                    "what to do",
+                    "look for keyRevoked and keyDestroyed after \(backup) in an exported audit and in the events that webhooks received, and revoke those keys again; the shipped audit heads show how many records are missing"
                 ),
             ]
         case .known(let difference) where difference.isEmpty: [("undone", summary)]
@@ -84,38 +84,38 @@ extension Restore.RevertedChange {
 }
 
 extension DatabaseDifference.Change {
-    fileprivate var states: String { now.map { "was \(was), is \($0)" } ?? "was \(was), is not in this database" }
+    fileprivate var states: String { now.map { "was \(was), is \($0)" } ?? "was \(was), is missing from this database" }
 }
 
 extension DatabaseDifference.Kind {
     fileprivate func label(_ change: DatabaseDifference.Change?) -> String {
         switch self {
-        case .answeringAgain: "ANSWERS AGAIN"
-        case .missing: "is gone"
-        case .undestroyed: "is back"
-        case .fellBack: "fell back"
+        case .answeringAgain: "USABLE AGAIN"
+        case .missing: "missing"
+        case .undestroyed: "no longer destroyed"
+        case .fellBack: "earlier state"
         case .destructions: "destruction"
         case .exports: "exported"
-        case .certificates: "certificate gone"
-        case .rolls: change?.now == nil ? "roll gone" : "roll fell back"
-        case .registrations: change?.now == nil ? "registration gone" : "registration fell back"
-        case .merchants: change?.now == nil ? "merchant gone" : "merchant fell back"
+        case .certificates: "certificate missing"
+        case .rolls: change?.now == nil ? "roll missing" : "roll in earlier state"
+        case .registrations: change?.now == nil ? "registration missing" : "registration in earlier state"
+        case .merchants: change?.now == nil ? "merchant missing" : "merchant in earlier state"
         }
     }
 
     fileprivate func advice(_ change: DatabaseDifference.Change) -> String {
         switch self {
-        case .answeringAgain: ": revoke it again, unless that was a mistake"
-        case .missing: ": its private key is in the old database alone"
+        case .answeringAgain: ": revoke it again, unless the revocation was a mistake"
+        case .missing: ": only the old database holds its private key"
         case .undestroyed: ": its private key is stored again, sealed; destroy it again"
         case .fellBack: change.now == "pending" ? ": upload its certificate again, or revoke it" : ""
         case .destructions:
             change.now == "not to be destroyed"
                 ? ": schedule its destruction again"
-                : ": it will be destroyed 30 days from now at the earliest; key restore prevents it"
-        case .exports: ": copies of its private key are outside; it counts as exported from now on"
+                : ": it is destroyed in 30 days at the earliest; 'key restore' prevents that"
+        case .exports: ": copies of its private key exist outside the daemon; it counts as exported from now on"
         case .certificates: ": upload it again"
-        case .rolls: change.now == nil ? ": start it again where it is still needed" : ""
+        case .rolls: change.now == nil ? ": start it again if it is still needed" : ""
         case .registrations: ": register or unregister it again, then run 'registration sync'"
         case .merchants: ""
         }

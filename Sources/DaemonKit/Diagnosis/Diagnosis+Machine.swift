@@ -1,41 +1,37 @@
 import Glibc
 
-/// Files, sockets, room and limits.
+/// Files, sockets, disk space and process limits.
 extension Diagnosis {
-    private static let leastRoom = 64 << 20
-    private static let littleRoom = 1 << 30
+    private static let criticalSpace = 64 << 20
+    private static let lowSpace = 1 << 30
 
-    mutating func judgeDirectory() {
-        var found = stat()
-        guard stat(settings.stateDirectory, &found) == 0 else {
+    mutating func checkDirectory() {
+        guard let found = FileStatus(of: settings.stateDirectory, followsLinks: true) else {
             return note("state directory", .failure, "\(settings.stateDirectory): \(Self.lastError)")
         }
-        guard found.st_mode & S_IFMT == S_IFDIR else {
-            return note("state directory", .failure, "\(settings.stateDirectory) is no directory")
+        guard found.kind == .directory else {
+            return note("state directory", .failure, "\(settings.stateDirectory) is not a directory")
         }
-        let mode = found.st_mode & 0o7777
-        let isOurs = found.st_uid == geteuid()
+        let mode = found.mode
+        let isOurs = found.uid == geteuid()
         let remedy =
             mode & 0o077 != 0
-            ? ": chmod 0700 it"
-            : isOurs ? "" : ", expected \(geteuid()): run this as the daemon's user, or chown the directory"
+            ? "; run 'chmod 0700' on it"
+            : isOurs ? "" : ", expected \(geteuid()); run this as the daemon's user, or run 'chown' on the directory"
         note(
             "state directory", remedy.isEmpty ? .success : .failure,
-            "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.st_uid)\(remedy)")
-        if (try? RestoreMarker(path: settings.restoreMarkerPath).read()) ?? nil != nil {
-            note("restore", .failure, "one was cut short: run 'merchantkeyctl backup restore' again")
-        }
+            "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.uid)\(remedy)")
     }
 
-    /// - Returns: the process that holds the directory; nil where none does.
-    mutating func judgeDaemon() -> String? {
+    /// - Returns: the process identifier of the running daemon; nil where none runs.
+    mutating func checkDaemon() -> String? {
         let file = open(settings.lockPath, O_RDONLY | O_CLOEXEC)
         defer { if file >= 0 { close(file) } }
         let openError = errno
         if InstanceLock.isDirectoryHeld(settings.stateDirectory), file < 0 || flock(file, LOCK_SH | LOCK_NB) == 0 {
             note(
                 "daemon", .failure,
-                "a daemon runs in this directory, but \(settings.lockPath) is not its lock file: it was moved away or replaced, put the same file back"
+                "a daemon runs in this directory, but \(settings.lockPath) is not its lock file, which was moved away or replaced; put the same file back"
             )
             return "unknown"
         }
@@ -48,12 +44,12 @@ extension Diagnosis {
                 !isMissing
                     ? "\(settings.lockPath): \(Self.lastError)"
                     : hasRun
-                        ? "none runs in this directory; its lock \(settings.lockPath) is gone, so nobody knows how the last one ended"
-                        : "none has ever run in this directory")
+                        ? "no daemon runs in this directory; the lock file \(settings.lockPath) is missing, so it is unknown how the last daemon ended"
+                        : "no daemon has run in this directory yet")
             return nil
         }
         guard flock(file, LOCK_SH | LOCK_NB) != 0 else {
-            note("daemon", .warning, "none runs in this directory")
+            note("daemon", .warning, "no daemon runs in this directory")
             return nil
         }
         var bytes = [UInt8](repeating: 0, count: 64)
@@ -63,78 +59,77 @@ extension Diagnosis {
         return holder
     }
 
-    mutating func judgeFile(_ name: String, _ path: String, isNeeded: Bool, followsLinks: Bool = false) {
-        var found = stat()
-        guard (followsLinks ? stat(path, &found) : lstat(path, &found)) == 0 else {
-            guard errno == ENOENT, !isNeeded else { return note(name, .failure, "\(path): \(Self.lastError)") }
-            return note(name, .warning, "there is none at \(path) yet")
+    mutating func checkFile(_ name: String, _ path: String, isRequired: Bool, followsLinks: Bool = false) {
+        guard let found = FileStatus(of: path, followsLinks: followsLinks) else {
+            guard errno == ENOENT, !isRequired else { return note(name, .failure, "\(path): \(Self.lastError)") }
+            return note(name, .warning, "\(path) does not exist yet")
         }
-        let mode = found.st_mode & 0o7777
-        var directory = stat()
-        let owner = stat(settings.stateDirectory, &directory) == 0 ? directory.st_uid : found.st_uid
-        guard found.st_mode & S_IFMT == S_IFREG else {
-            return note(name, .failure, "\(path) is a link or no file at all, expected a regular file")
+        let mode = found.mode
+        let owner = FileStatus(of: settings.stateDirectory, followsLinks: true)?.uid ?? found.uid
+        guard found.kind == .regular else {
+            return note(name, .failure, "\(path) is not a regular file; put the file itself there")
         }
         guard mode & 0o077 == 0 else {
-            return note(name, .failure, "\(path) has mode \(Self.octal(mode)), which others can use: chmod 0600 it")
+            return note(
+                name, .failure,
+                "\(path) has mode \(Self.octal(mode)), so other users can access it; run 'chmod 0600' on it")
         }
-        guard found.st_uid == owner || found.st_uid == 0 else {
-            return note(name, .failure, "\(path) belongs to uid \(found.st_uid), expected \(owner): chown it")
+        guard found.uid == owner || found.uid == 0 else {
+            return note(name, .failure, "\(path) belongs to uid \(found.uid), expected \(owner); run 'chown' on it")
         }
-        note(name, .success, "\(path), mode \(Self.octal(mode)), uid \(found.st_uid)")
+        note(name, .success, "\(path), mode \(Self.octal(mode)), uid \(found.uid)")
     }
 
-    mutating func judgeSocket(_ name: String, _ socket: Settings.SocketSettings, isDaemonThere: Bool) {
-        var found = stat()
-        guard lstat(socket.path, &found) == 0 else {
-            return note(name, isDaemonThere ? .failure : .success, "\(socket.path): \(Self.lastError)")
+    mutating func checkSocket(_ name: String, _ socket: SocketSettings, isDaemonRunning: Bool) {
+        guard let found = FileStatus(of: socket.path) else {
+            return note(name, isDaemonRunning ? .failure : .success, "\(socket.path): \(Self.lastError)")
         }
-        guard found.st_mode & S_IFMT == S_IFSOCK else {
-            return note(name, .failure, "\(socket.path) is no socket: something else took its place")
+        guard found.kind == .socket else {
+            return note(name, .failure, "\(socket.path) is not a socket; remove it and restart the daemon")
         }
-        let mode = found.st_mode & 0o777
-        let fits = mode == socket.mode
+        let mode = found.mode & 0o777
+        let isAsSet = mode == socket.mode
         note(
-            name, fits || !isDaemonThere ? .success : .warning,
-            "\(socket.path), mode \(Self.octal(mode))\(fits ? "" : ", expected \(Self.octal(socket.mode))")")
+            name, isAsSet || !isDaemonRunning ? .success : .warning,
+            "\(socket.path), mode \(Self.octal(mode))\(isAsSet ? "" : ", expected \(Self.octal(socket.mode))")")
     }
 
-    mutating func judgeRoom(_ name: String, _ directory: String) {
+    mutating func checkSpace(_ name: String, _ directory: String) {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else {
             return note(name, .failure, "\(directory): \(Self.lastError)")
         }
-        let room = Int(status.f_bavail) * Int(status.f_frsize)
+        let space = Int(status.f_bavail) * Int(status.f_frsize)
         if status.f_flag & UInt(ST_RDONLY) != 0 {
             return note(name, .failure, "\(directory) is on a read-only file system")
         }
         note(
-            name, room < Self.leastRoom ? .failure : room < Self.littleRoom ? .warning : .success,
-            "\(room >> 20) MiB are free on the file system of \(directory)\(room < Self.littleRoom ? ", expected \(Self.littleRoom >> 20) at least: make room" : "")"
+            name, space < Self.criticalSpace ? .failure : space < Self.lowSpace ? .warning : .success,
+            "\(space >> 20) MiB are free on the file system of \(directory)\(space < Self.lowSpace ? ", expected at least \(Self.lowSpace >> 20) MiB; make room" : "")"
         )
     }
 
-    /// - Parameter holder: the daemon's process, where one runs.
-    mutating func judgeProcess(_ holder: String?) {
+    /// - Parameter holder: the process identifier of the running daemon.
+    mutating func checkProcess(_ holder: String?) {
         guard let holder, let limits = Self.limits(of: holder) else { return }
         if let core = limits["Max core file size"] {
             note(
                 "core dumps", core == "0" ? .success : .failure,
-                core == "0" ? "switched off" : "up to \(core) bytes: a dump would hold keys")
+                core == "0" ? "disabled" : "enabled, up to \(core) bytes: a dump would contain keys")
         }
         if let locked = Self.lockedMemory(of: holder) {
             note(
                 "locked memory", locked > 0 ? .success : .warning,
                 locked > 0
-                    ? "\(locked) KiB: master key and data keys stay out of swap"
-                    : "none: keys may be written to swap, raise LimitMEMLOCK or switch swap off")
+                    ? "\(locked) KiB: master key and data keys are not written to swap"
+                    : "none: keys may be written to swap; raise LimitMEMLOCK or disable swap")
         }
         if let files = limits["Max open files"], let count = Int(files) {
             note("open files", count >= 4096 ? .success : .warning, "at most \(count)")
         }
     }
 
-    /// The soft limits by their names in proc(5).
+    /// The soft limits, by their names in proc(5).
     private static func limits(of process: String) -> [String: String]? {
         guard let file = fopen("/proc/\(process)/limits", "r") else { return nil }
         defer { fclose(file) }
@@ -148,7 +143,7 @@ extension Diagnosis {
         return limits
     }
 
-    /// KiB, proc(5).
+    /// In KiB, see proc(5).
     private static func lockedMemory(of process: String) -> Int? {
         guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
         defer { fclose(file) }

@@ -5,7 +5,7 @@ import MerchantOperations
 import SQLiteStore
 import Vocabulary
 
-/// Looks at everything the daemon stands on, whether it runs or not, and changes nothing.
+/// Checks files, database, keys and settings, whether the daemon runs or not. Changes nothing.
 struct Diagnosis {
     enum Outcome: String, Encodable { case success, warning, failure }
 
@@ -13,6 +13,8 @@ struct Diagnosis {
         let name: String
         let outcome: Outcome
         let detail: String
+        /// The ``StartFinding`` that the check reports, where it is one.
+        var code: String?
     }
 
     let settings: Settings
@@ -24,53 +26,53 @@ struct Diagnosis {
         self.clock = clock
     }
 
-    mutating func note(_ name: String, _ outcome: Outcome, _ detail: String) {
-        checks.append(Check(name: name, outcome: outcome, detail: detail))
+    mutating func note(_ name: String, _ outcome: Outcome, _ detail: String, code: String? = nil) {
+        checks.append(Check(name: name, outcome: outcome, detail: detail, code: code))
     }
 
     mutating func run() async {
         do {
-            try Daemon.judgeFiles(settings)
-            note("settings", .success, "read, with the files they name")
+            _ = try ReferencedFiles(reading: settings)
+            note("settings", .success, "valid, and the files they name can be read")
         } catch { note("settings", .failure, "\(error)") }
-        judgeDirectory()
-        let holder = judgeDaemon()
+        checkDirectory()
+        let holder = checkDaemon()
         for (name, path) in [("database", settings.databasePath), ("claims", settings.claimsPath)] {
-            judgeFile(name, path, isNeeded: false)
+            checkFile(name, path, isRequired: false)
             for suffix in ["-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
-                judgeFile("\(name)\(suffix)", path + suffix, isNeeded: true)
+                checkFile("\(name)\(suffix)", path + suffix, isRequired: true)
             }
         }
         if case .file(let path) = settings.masterKey.current {
-            judgeFile("master key", path, isNeeded: access(settings.databasePath, F_OK) == 0, followsLinks: true)
+            checkFile("master key", path, isRequired: access(settings.databasePath, F_OK) == 0, followsLinks: true)
         }
-        await judgeDatabase(isServing: holder != nil)
-        judgeClaims()
-        judgeSocket("admin socket", settings.adminSocket, isDaemonThere: holder != nil)
-        judgeSocket("decryptor socket", settings.decryptorSocket, isDaemonThere: holder != nil)
-        judgeRoom("disk space", settings.stateDirectory)
-        if let backup = settings.backup { judgeRoom("disk space for backups", backup.directory) }
-        judgeProcess(holder)
+        await checkDatabase(isServing: holder != nil)
+        checkClaims()
+        checkSocket("admin socket", settings.adminSocket, isDaemonRunning: holder != nil)
+        checkSocket("decryptor socket", settings.decryptorSocket, isDaemonRunning: holder != nil)
+        checkSpace("disk space", settings.stateDirectory)
+        if let backup = settings.backup { checkSpace("disk space for backups", backup.directory) }
+        checkProcess(holder)
     }
 
-    private mutating func judgeClaims() {
+    private mutating func checkClaims() {
         guard access(settings.claimsPath, F_OK) == 0 else { return }
         do {
             try ClaimStore.inspect(path: settings.claimsPath)
-            note("claims content", .success, "sound")
+            note("claims content", .success, "intact")
         } catch {
             note(
                 "claims content", .failure,
-                "\(Self.words(error)): tokens cannot be claimed, move the file away with its '-wal' and '-shm' and restart"
+                "\(Self.detail(of: error)); tokens cannot be claimed: move the file away with its '-wal' and '-shm', then restart the daemon"
             )
         }
     }
 
     /// - Parameter isServing: whether a daemon has the database open, with its master key.
-    private mutating func judgeDatabase(isServing: Bool) async {
+    private mutating func checkDatabase(isServing: Bool) async {
         guard access(settings.databasePath, F_OK) == 0 else {
             note("database content", .warning, "there is no database at \(settings.databasePath)")
-            return judgeLog()
+            return await checkStart(nil)
         }
         let now = clock.now
         let inspection: DatabaseInspection
@@ -78,100 +80,153 @@ struct Diagnosis {
             inspection = try DatabaseInspection(
                 of: settings.databasePath, at: now, fact: MerchantOperations.restoredFact)
         } catch is DatabaseInspection.Unfinished {
-            return note("database content", .warning, "a first start was cut short; the next one goes on")
+            return note("database content", .warning, "the first start was interrupted; the next start completes it")
         } catch {
-            return note("database content", .failure, "\(Self.words(error))")
+            return note("database content", .failure, Self.detail(of: error))
         }
-        judge(inspection)
-        judgeLog()
-        judgeMasterKey(inspection, isServing: isServing)
-        judgeCertificates(inspection)
-        judgeHead(inspection)
-        judgeClock(inspection, now)
+        check(inspection)
+        await checkStart(inspection)
+        checkMasterKey(inspection, isServing: isServing)
+        checkCertificates(inspection)
+        checkClock(inspection, now)
     }
 
-    private mutating func judge(_ inspection: DatabaseInspection) {
+    private mutating func check(_ inspection: DatabaseInspection) {
         if let first = inspection.damage.first {
-            note("database content", .failure, "damaged (\(first)): restore a backup")
+            note("database content", .failure, "damaged (\(first)); restore a backup")
         } else {
             note(
                 "database content", .success,
-                "sound; \(inspection.counts.merchants) merchants, \(inspection.counts.auditRecords) audit records")
+                "intact; \(inspection.counts.merchants) merchants, \(inspection.counts.auditRecords) audit records")
         }
         if let first = inspection.strangeContent.first {
             note(
                 "rows and schema", .failure,
-                "\(inspection.strangeContent.count) are not what the daemon wrote, the first: \(first): restore a backup"
+                "\(inspection.strangeContent.count) rows or schema objects are not as the daemon wrote them, the first: \(first); restore a backup"
             )
         } else {
-            note("rows and schema", .success, "as the daemon and its audit say")
+            note("rows and schema", .success, "consistent with the audit")
         }
         if let first = inspection.auditBreaks.first {
             note(
                 "audit chain", .failure,
-                "it does not hold in \(inspection.auditBreaks.count) places, the first: \(first.detail); keep a copy before anything else"
+                "broken in \(inspection.auditBreaks.count) places, the first: \(first.detail); keep a copy of the database as evidence"
             )
         } else {
-            note("audit chain", .success, "whole, \(inspection.counts.auditRecords) records")
+            note("audit chain", .success, "intact, \(inspection.counts.auditRecords) records")
         }
         let (found, known) = (inspection.schemaVersion, inspection.knownSchemaVersion)
         if found > known {
-            note("schema", .failure, "version \(found), this program knows \(known) at most: start the newer program")
+            note(
+                "schema", .failure,
+                "version \(found), this program supports versions up to \(known); use the newer program")
         } else if found < known {
-            note("schema", .warning, "version \(found); the next start brings it to \(known)")
+            note("schema", .warning, "version \(found); the next start migrates it to version \(known)")
         } else {
             note("schema", .success, "version \(found)")
         }
         switch inspection.coverage {
         case let coverage? where coverage.lastVerified == nil:
-            note("backups", .warning, "no backup was ever verified")
+            note("backups", .warning, "no backup has been verified yet")
         case let coverage?:
             note(
                 "backups", coverage.merchantsWithoutBackup == 0 ? .success : .warning,
-                "last verified of \(coverage.lastVerified?.rfc3339 ?? "-"); \(coverage.merchantsWithoutBackup) merchants' newest keys are in none"
+                "the last verified backup was created at \(coverage.lastVerified?.rfc3339 ?? "-"); the newest keys of \(coverage.merchantsWithoutBackup) merchants are in no verified backup"
             )
         case nil: break
         }
     }
 
-    private mutating func judgeLog() {
+    /// Reports what the next start would find, from the same observation and decision.
+    ///
+    /// - Parameter inspection: nil where there is no database.
+    private mutating func checkStart(_ inspection: DatabaseInspection?) async {
+        let observer = StartObserver(settings: settings)
         let marks = InstanceLock.marks(settings.lockPath)
-        if let strange = DatabaseHistory.unexpectedLog(settings, marks) {
-            return note("write-ahead log", .failure, strange)
+        var observation: StartObservation
+        do { observation = try observer.files(marks) } catch {
+            return note("restore", .failure, Self.detail(of: error))
         }
-        let losses = DatabaseHistory.losses(settings, marks)
-        guard losses.isEmpty else { return note("write-ahead log", .failure, DatabaseHistory.refusal(losses)) }
-        let detail =
-            DatabaseHistory.hasLog(settings) ? "there" : marks.isOpen ? "carried over into the database" : "none needed"
-        note("write-ahead log", .success, detail)
+        if let inspection {
+            do { observation.content = try await content(inspection, observer, marks) } catch {
+                note("audit head", .failure, Self.detail(of: error))
+            }
+        }
+        let findings = observation.findings
+        for finding in findings {
+            note(
+                finding.code.checkName, finding.code.consequence == .warning ? .warning : .failure, finding.message,
+                code: finding.code.rawValue)
+        }
+        func isClear(_ check: String) -> Bool { !checks.contains { $0.name == check } }
+        if isClear("write-ahead log") {
+            note(
+                "write-ahead log", .success,
+                observation.hasLogContent
+                    ? "present" : marks.isOpen ? "already copied into the database" : "none, and none expected")
+        }
+        if let content = observation.content, isClear("audit head") { noteAuditHead(content) }
     }
 
-    private mutating func judgeMasterKey(_ inspection: DatabaseInspection, isServing: Bool) {
+    private func content(
+        _ inspection: DatabaseInspection, _ observer: StartObserver, _ marks: LockMarks
+    ) async throws -> StartObservation.Content {
+        let end = inspection.counts.auditHead
+        return try await observer.content(restoredFrom: inspection.fact, auditEnd: end, marks) { head in
+            guard !DatabaseInspection.contains(head, in: settings.databasePath) else { return nil }
+            return head.sequence > end?.sequence ?? 0
+                ? "audit record \(head.sequence) is missing: records were removed, or an older copy of the database was put back"
+                : "audit record \(head.sequence) has another hash: the audit was rewritten, or this is another database"
+        }
+    }
+
+    private mutating func noteAuditHead(_ content: StartObservation.Content) {
+        let end = content.auditEnd?.sequence ?? 0
+        switch content.shippedHead {
+        case .notConfigured:
+            note(
+                "audit head", .warning,
+                "not shipped to a file, so removed audit records and older copies of the database are hard to detect; set 'audit.head.file'"
+            )
+        case .none(let file): note("audit head", .warning, "\(file) holds no audit head yet")
+        case .found(_, let head, let at, difference: nil):
+            note(
+                "audit head", .success,
+                "audit record \(head.sequence) was shipped at \(at); the last record in the database is \(end)")
+        case .found(_, let head, let at, difference: .some):
+            note(
+                "audit head", .warning,
+                "audit record \(head.sequence) was shipped at \(at); the last record in the database is \(end), because it was restored from the backup \(content.restoredFrom ?? ""), which the next start accepts"
+            )
+        }
+    }
+
+    private mutating func checkMasterKey(_ inspection: DatabaseInspection, isServing: Bool) {
         do {
             _ = try MasterKeys(settings.masterKey).keyring(opening: InspectedDataKeys(inspection), at: clock.now)
             let identifiers = Set(inspection.dataKeys.filter { !$0.isRetired }.map(\.masterKey.description))
             note(
                 "master key fits", .success,
                 identifiers.count == 1
-                    ? "\(settings.masterKey.current), \(identifiers.first ?? ""), opens every data key"
-                    : "a rotation is under way from one master key to another: \(identifiers.sorted().joined(separator: ", "))"
+                    ? "\(settings.masterKey.current) holds \(identifiers.first ?? ""), which opens every data key"
+                    : "a rotation between the master keys \(identifiers.sorted().joined(separator: ", ")) is in progress"
             )
         } catch {
-            // A credential is there for the daemon's own process only.
-            let isOutOfReach = isServing && settings.masterKey.current.file == nil
+            // A systemd credential is visible to the daemon's own process only.
+            let cannotCheck = isServing && settings.masterKey.current.file == nil
             note(
-                "master key fits", isOutOfReach ? .warning : .failure,
-                isOutOfReach
-                    ? "the daemon serves, so it does; not to be judged from here: \(Self.words(error))"
-                    : Self.words(error))
+                "master key fits", cannotCheck ? .warning : .failure,
+                cannotCheck
+                    ? "the running daemon has it; it cannot be checked from here: \(Self.detail(of: error))"
+                    : Self.detail(of: error))
         }
     }
 
-    private mutating func judgeCertificates(_ inspection: DatabaseInspection) {
+    private mutating func checkCertificates(_ inspection: DatabaseInspection) {
         guard let ending = inspection.ending else {
             return note(
                 "certificates", .warning,
-                "not counted: the schema is older than this program, or an index is missing; start the daemon, then see 'status'"
+                "not counted, because the schema is older than this program or an index is missing; start the daemon, then run 'merchantkeyctl status'"
             )
         }
         let bySeverity = ending.ended.bySeverity.merging(ending.ending.bySeverity, uniquingKeysWith: +)
@@ -179,47 +234,34 @@ struct Diagnosis {
         note(
             "certificates", worst == .critical ? .failure : worst == .warning ? .warning : .success,
             worst == nil
-                ? "none of an active key has ended or ends within 60 days"
-                : "\(ending.ending.all) of active keys end within 60 days (\(ending.ending.current) of current keys), \(ending.ended.all) have ended (\(ending.ended.current) of current keys)"
+                ? "no certificate of an active key has expired or expires within 60 days"
+                : "\(ending.ending.all) certificates of active keys expire within 60 days (\(ending.ending.current) of current keys); \(ending.ended.all) have expired (\(ending.ended.current) of current keys)"
         )
     }
 
-    private mutating func judgeHead(_ inspection: DatabaseInspection) {
-        guard let path = settings.auditHead.file else {
-            let marks = InstanceLock.marks(settings.lockPath)
-            if let kept = marks.head?.end, !DatabaseInspection.contains(kept, in: settings.databasePath),
-                inspection.fact == nil
-            {
-                return note(
-                    "audit head", .failure,
-                    "record \(kept.sequence), which the last daemon here ended with, is not in the database: records were cut off, or an older copy was put back; the next start takes it and says so"
-                )
-            }
-            return note("audit head", .warning, "it is not shipped to a file: a cut or an older copy hardly shows")
-        }
-        do {
-            guard let last = try HeadFile(path: path).last() else {
-                return note("audit head", .warning, "\(path) holds none yet")
-            }
-            let end = inspection.counts.auditHead?.sequence ?? 0
-            if last.head.sequence > end, let restored = inspection.fact {
-                return note(
-                    "audit head", .warning,
-                    "record \(last.head.sequence) was shipped at \(last.at), the database ends with \(end): it is the backup \(restored), which the next start takes"
-                )
-            }
-            note(
-                "audit head", last.head.sequence <= end ? .success : .failure,
-                "record \(last.head.sequence) was shipped at \(last.at), the database ends with \(end)")
-        } catch { note("audit head", .failure, Self.words(error)) }
-    }
-
-    private mutating func judgeClock(_ inspection: DatabaseInspection, _ now: Timestamp) {
+    private mutating func checkClock(_ inspection: DatabaseInspection, _ now: Timestamp) {
         guard let last = inspection.lastRecordAt, last > now.adding(.seconds(60)) else {
             return note("clock", .success, now.rfc3339)
         }
-        note("clock", .failure, "it says \(now), the last audit record is of \(last): set the clock")
+        note(
+            "clock", .failure, "the clock shows \(now), but the last audit record was written at \(last); set the clock"
+        )
     }
 
-    static func words(_ error: any Error) -> String { (error as? MerchantError)?.detail ?? "\(error)" }
+    static func detail(of error: any Error) -> String { (error as? MerchantError)?.detail ?? "\(error)" }
+}
+
+extension StartFinding.Code {
+    /// The check that `diagnose` reports the finding under.
+    fileprivate var checkName: String {
+        switch self {
+        case .restoreUnfinished: "restore"
+        case .databaseMissing, .databaseReplaced, .lossNotRecorded: "database history"
+        case .logMissing, .logEmptied, .logFromEarlierTime, .logOfAnotherDatabase, .databaseOlderThanLog:
+            "write-ahead log"
+        case .databaseOlderThanShippedHead, .databaseOlderThanLockFile, .noShippedHead: "audit head"
+        case .masterKeyMissing, .masterKeyRejected, .masterKeyWithoutDatabase: "master key"
+        case .claimsMissing, .claimsLogMissing: "claims"
+        }
+    }
 }

@@ -2,9 +2,9 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// Whether the key store does all it is for, and what else the daemon found out about itself: for health and status.
+/// The state of the key store and the findings of the services, for health and status.
 struct DaemonHealth: Sendable {
-    private static let reading = "keys are still resolved and tokens decrypted, as far as the database can be read"
+    private static let reading = "keys are still resolved and tokens decrypted if the database can be read"
 
     let store: SQLiteStore
     let conditions: ConditionLog
@@ -17,7 +17,7 @@ struct DaemonHealth: Sendable {
         case .impaired(let error, let since):
             StatusFinding(
                 severity: .critical, code: .storeFailing,
-                detail: "nothing could be written since \(since), \(Self.reading): \(error.detail)")
+                detail: "writes have failed since \(since): \(error.detail); \(Self.reading)")
         case .failed(let error):
             StatusFinding(severity: .critical, code: .storeFailing, detail: "\(error.detail); \(Self.reading)")
         }

@@ -12,7 +12,7 @@ package struct LogfmtHandler: LogHandler {
     package var logLevel: Logger.Level = .info
     private let write: @Sendable (String) -> Void
 
-    /// - Parameter write: is given whole lines.
+    /// - Parameter write: receives complete lines.
     package init(write: @escaping @Sendable (String) -> Void = { LogfmtHandler.writeToStandardError($0) }) {
         self.write = write
     }
@@ -30,7 +30,7 @@ package struct LogfmtHandler: LogHandler {
         write(line + "\n")
     }
 
-    /// As it is where it holds nothing but letters, digits and a few marks; else in quotes, with escapes as in JSON.
+    /// Unchanged if it holds only letters, digits and a few marks; otherwise in quotes, escaped as in JSON.
     static func value(_ text: String) -> String {
         guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
         var quoted = "\""
@@ -62,7 +62,7 @@ package struct LogfmtHandler: LogHandler {
 
     private static let marks = Array("-._/:@%+,".utf8)
 
-    /// One write(2) a line, so that lines of different threads do not mix.
+    /// Calls write(2) once for each line, so that lines of different threads do not mix.
     package static func writeToStandardError(_ line: String) {
         var line = line
         line.withUTF8 { bytes in _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }

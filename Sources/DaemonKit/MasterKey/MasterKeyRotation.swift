@@ -7,28 +7,29 @@ import ServiceLifecycle
 import Synchronization
 import Vocabulary
 
-/// Rotates the master key and the data key while the daemon serves, however often it is killed.
+/// Rotates the master key and the data key while the daemon serves. A killed daemon resumes the rotation at the next start.
 ///
-/// Everything is sealed anew under a fresh data key, which a fresh master key seals; the old data key becomes zeros, and the old
-/// master key's file with it. What is on disk between any two steps, and how the next start goes on:
+/// Every private key is sealed again under a new data key, which a new master key seals; the old data key is overwritten with
+/// zeros, and the old master key's file is overwritten and removed. What is on disk between any two steps, and how the next start
+/// resumes:
 ///
-/// | database: rotation; live data keys | files (`A` old, `B` fresh) | the next start |
+/// | database: rotation; live data keys | files (`A` old, `B` new) | the next start |
 /// | --- | --- | --- |
-/// | none; d under A | master.key = A | nothing is under way |
+/// | none; d under A | master.key = A | no rotation to resume |
 /// | none; d under A | A, next = B | B was never used: the next rotation overwrites it |
-/// | sealing; d under A, e under B | A, next = B | opens d by A and e by next, goes on where keys are still under d |
-/// | erasing; e under B | A, next = B | opens e by next; erases traces, exchanges the files |
+/// | sealing; d under A, e under B | A, next = B | opens d with A and e with next, resumes with the keys under d |
+/// | erasing; e under B | A, next = B | opens e with next; erases traces, exchanges the files |
 /// | erasing; e under B | A, retired = A, next = B | the same |
-/// | erasing; e under B | B, retired = A | opens e by master.key; erases traces, overwrites retired |
-/// | erasing; e under B | B | erases traces, ends |
-/// | finished; e under B | B | nothing is under way |
+/// | erasing; e under B | B, retired = A | opens e with master.key; erases traces, overwrites retired |
+/// | erasing; e under B | B | erases traces, finishes |
+/// | finished; e under B | B | no rotation to resume |
 ///
-/// What holds in every line: each key that the database needs is durable in a file that the start looks at, because B is durable
-/// before e is stored, A goes only after d is zeros, and d becomes zeros only in a transaction that sees nothing sealed under it.
-/// With `--data-key-only`, and where the operator supplied the fresh key (a credential, a command, `master-key.previous`), the
-/// files stay as they are and the lines are the same: whether the daemon made B is stored with e.
+/// In every row, each key that the database needs is on stable storage in a file that the start reads: B is synced before e is
+/// stored, A is removed only after d is zeros, and d becomes zeros only in a transaction in which no key is sealed under it. With
+/// `--data-key-only`, and where the operator supplied the new key (a credential, a command, `master-key.previous`), the files stay
+/// as they are and the rows are the same: whether the daemon created B is stored with e.
 final class MasterKeyRotation: MasterKeyRotating, Service {
-    /// How many private keys are sealed anew in one transaction: others' changes wait a few milliseconds for it.
+    /// How many private keys are sealed again in one transaction. Other changes wait a few milliseconds for it.
     private static let batch = 256
     private static let pauseAfterFailure = Duration.seconds(5)
     private static let pauseWithUnreadable = Duration.seconds(600)
@@ -40,9 +41,10 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let clock: any WallClock
     private let conditions: ConditionLog
     private let logger: Logger
-    private let obstacle = Mutex<String?>(nil)
+    private let blocker = Mutex<String?>(nil)
     private let isStarting = Atomic(false)
-    private let (notifier, ringer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let (requests, requestContinuation) = AsyncStream.makeStream(
+        of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
         _ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, caller: Caller, clock: any WallClock,
@@ -60,45 +62,48 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     func run() async throws { await WorkThreads.waiting.run { await rotateWhenAsked() } }
 
     private func rotateWhenAsked() async {
-        // A daemon that stops cancels the wait; the next start goes on.
+        // A shutdown cancels the wait; the next start resumes.
         try? await cancelWhenGracefulShutdown { [self] in
             if let last = try? await store.lastRotation(), last.state != .finished {
                 logger.notice(
-                    "a rotation goes on that was cut short",
+                    "resuming an interrupted rotation",
                     metadata: ["state": "\(last.state.rawValue)", "done": "\(last.done)", "total": "\(last.total)"])
             }
-            var rings = notifier.makeAsyncIterator()
+            var requests = requests.makeAsyncIterator()
             while !Task.isCancelled {
-                if let pause = await carryOn() {
+                if let pause = await resume() {
                     try await Task.sleep(for: pause)
                 } else {
-                    _ = await rings.next()
+                    _ = await requests.next()
                 }
             }
         }
     }
 }
 
-// MARK: - What is asked of it
+// MARK: - Requests
 
 extension MasterKeyRotation {
     func status() async throws -> MasterKeyStatus {
         let rows = try store.dataKeys()
         guard let newest = rows.last(where: { $0.identifier == keyring.newest }) else {
-            throw MerchantError(.internalError, "data key \(keyring.newest) is in use and not in the database")
+            throw MerchantError(.internalError, "data key \(keyring.newest) is in use, but missing from the database")
         }
         return MasterKeyStatus(
             masterKey: newest.masterKey, dataKeyIdentifier: newest.identifier, source: "\(settings.current)",
-            rotation: try await store.lastRotation(), obstacle: obstacle.withLock { $0 })
+            rotation: try await store.lastRotation(), obstacle: blocker.withLock { $0 })
     }
 
     func rotate(
         dataKeyOnly: Bool, dryRun: Bool, by caller: Caller, requestId: String
     ) async throws -> KeyRotationPlan {
         guard isStarting.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
-        else { throw MerchantError(.overloaded, "a rotation is just beginning: ask for its status", retryAfter: 1) }
+        else {
+            throw MerchantError(
+                .overloaded, "a rotation is starting; run 'merchantkeyctl master-key status'", retryAfter: 1)
+        }
         defer { isStarting.store(false, ordering: .releasing) }
-        // A command may take minutes to print the key.
+        // The command that prints the master key may take minutes.
         return try await WorkThreads.waiting.run { try await begin(dataKeyOnly, dryRun, by: caller, requestId) }
     }
 
@@ -106,11 +111,11 @@ extension MasterKeyRotation {
         _ dataKeyOnly: Bool, _ dryRun: Bool, by caller: Caller, _ requestId: String
     ) async throws -> KeyRotationPlan {
         if let last = try await store.lastRotation(), last.state != .finished {
-            ringer.yield()
+            requestContinuation.yield()
             return KeyRotationPlan(
                 joins: true,
                 steps: [
-                    "go on with the rotation that began at \(last.startedAt): \(last.done) of \(last.total) private keys are sealed anew"
+                    "resume the rotation that began at \(last.startedAt): \(last.done) of \(last.total) private keys are re-encrypted"
                 ])
         }
         let rows = try store.dataKeys()
@@ -124,17 +129,17 @@ extension MasterKeyRotation {
                 "there were \(rows.count) data keys, and there can be \(DataKeySeal.identifiers.count) at most")
         }
         let masterKey: MasterKey
-        if choice.isFresh { masterKey = try fresh(rows) } else { masterKey = try settings.current.load() }
-        let made = choice.isFresh ? masterKey.identifier : nil
+        if choice.createsKey { masterKey = try newMasterKey(rows) } else { masterKey = try settings.current.load() }
+        let created = choice.createsKey ? masterKey.identifier : nil
         let dataKey = DataKeySeal.make(identifier: identifier, under: masterKey, at: clock.now)
         let audit = AuditEntry(
-            .masterKeyRotationStarted, by: caller, at: dataKey.createdAt, before: Self.words(rows.last),
-            after: Self.words(dataKey), requestId: requestId)
+            .masterKeyRotationStarted, by: caller, at: dataKey.createdAt, before: Self.summary(rows.last),
+            after: Self.summary(dataKey), requestId: requestId)
         _ = try await store.beginRotation(
-            to: dataKey, replacesMasterKey: choice.replacesMasterKey, madeMasterKey: made, recording: audit)
+            to: dataKey, replacesMasterKey: choice.replacesMasterKey, madeMasterKey: created, recording: audit)
         try keyring.take(dataKey, with: masterKey)
-        logger.notice("the rotation begins", metadata: ["to": "\(Self.words(dataKey) ?? "")"])
-        ringer.yield()
+        logger.notice("rotation started", metadata: ["to": "\(Self.summary(dataKey) ?? "")"])
+        requestContinuation.yield()
         return plan
     }
 
@@ -144,83 +149,84 @@ extension MasterKeyRotation {
 
     private struct Choice {
         let replacesMasterKey: Bool
-        /// Whether the daemon makes the fresh key; otherwise it is where the settings say.
-        let isFresh: Bool
+        /// Whether the daemon creates the new master key; otherwise the operator supplied it.
+        let createsKey: Bool
         let steps: [String]
     }
 
     private func choice(dataKeyOnly: Bool, _ rows: [SealedDataKey]) throws -> Choice {
         let inUse = masterKey(of: keyring.newest, in: rows)
         let found = try settings.current.load().identifier
-        // A source that says something else each time would seal everything for good.
+        // A source that returns a different key each time would make everything unreadable.
         guard try settings.current.file != nil || settings.current.load().identifier == found else {
             throw MerchantError(
-                .masterKeyConflict, "\(settings.current) gives another master key each time, expected one and the same")
+                .masterKeyConflict,
+                "\(settings.current) returns a different master key each time; it must always return the same one")
         }
         let isSupplied = found != inUse
         guard !dataKeyOnly || !isSupplied else {
             throw MerchantError(
                 .masterKeyConflict,
-                "\(settings.current) holds a new master key, \(found): rotate without dataKeyOnly (--data-key-only), so that it takes the old one's place"
+                "\(settings.current) holds a new master key, \(found); rotate without dataKeyOnly (--data-key-only), so that it replaces the old one"
             )
         }
         let first =
             if dataKeyOnly {
                 "keep master key \(found)"
             } else if isSupplied {
-                "take master key \(found), which \(settings.current) holds, for \(inUse?.description ?? "the old one")"
+                "replace master key \(inUse?.description ?? "in use") by \(found), which \(settings.current) holds"
             } else if let file = settings.current.file {
-                "make a new master key in \(file.path); backups made until now need the old one, \(found)"
+                "create a new master key in \(file.path); existing backups need the old one, \(found)"
             } else {
                 throw MerchantError(
                     .masterKeyConflict,
-                    "the daemon cannot write where the master key comes from, \(settings.current): put a new key there, name the old one in the setting master-key.previous, restart, and rotate then; dataKeyOnly (--data-key-only) replaces the data key alone"
+                    "the daemon cannot write to the source of the master key, \(settings.current); put a new key there, set master-key.previous to the old one, restart and rotate again. With dataKeyOnly (--data-key-only) only the data key is replaced"
                 )
             }
         return Choice(
-            replacesMasterKey: !dataKeyOnly, isFresh: !dataKeyOnly && !isSupplied,
+            replacesMasterKey: !dataKeyOnly, createsKey: !dataKeyOnly && !isSupplied,
             steps: [
-                first, "seal every private key anew under a fresh data key, while the daemon serves",
+                first, "re-encrypt every private key under a new data key, while the daemon serves",
                 dataKeyOnly || isSupplied
                     ? "erase the old data key" : "erase the old data key, and overwrite and remove the old master key",
             ])
     }
 
-    private func fresh(_ rows: [SealedDataKey]) throws(MerchantError) -> MasterKey {
+    private func newMasterKey(_ rows: [SealedDataKey]) throws(MerchantError) -> MasterKey {
         guard let file = settings.current.file, let inUse = masterKey(of: keyring.newest, in: rows) else {
-            throw MerchantError(.internalError, "only a file's master key is made here")
+            throw MerchantError(.internalError, "a new master key can be created in a file only")
         }
         do throws(MerchantError) { return try file.makeNext(beside: inUse) } catch {
             throw MerchantError(
                 .masterKeyConflict,
-                "\(error.detail): let the daemon's user write into the directory and see that there is room; or put a new key into the file yourself, name the old one in master-key.previous, restart, and rotate then"
+                "\(error.detail); make the directory writable for the daemon's user and make room on the disk. Or put a new key into the file yourself, set master-key.previous to the old one, restart and rotate again"
             )
         }
     }
 
-    /// For the audit.
-    private static func words(_ dataKey: SealedDataKey?) -> String? {
+    /// How the audit shows a data key.
+    private static func summary(_ dataKey: SealedDataKey?) -> String? {
         dataKey.map { "masterKey=\($0.masterKey) dataKey=\($0.identifier)" }
     }
 }
 
-// MARK: - What it does
+// MARK: - Work
 
 extension MasterKeyRotation {
-    /// Goes on with the rotation that is under way.
+    /// Resumes the rotation that is in progress.
     ///
-    /// - Returns: how long to wait before it is tried again; nil where nothing is left to be done.
-    private func carryOn() async -> Duration? {
+    /// - Returns: how long to wait before the next attempt; nil if no rotation is in progress.
+    private func resume() async -> Duration? {
         do {
             guard let rotation = try await store.lastRotation(), rotation.state != .finished else {
-                showWhatIsToBeDone()
+                publishPending()
                 return nil
             }
-            // It has been stored, and is just being taken up.
+            // The new data key is stored, and the request is about to add it to the keyring.
             guard keyring.newest == rotation.dataKeyIdentifier else { return .milliseconds(50) }
-            if rotation.state == .sealing, let unreadable = try await sealAnew(rotation) {
-                hinder(
-                    "\(unreadable) private keys cannot be unsealed and keep the old data key and master key in place: revoke and destroy them ('backup verify' names them), or restore a backup"
+            if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
+                reportBlocked(
+                    "\(unreadable) private keys cannot be unsealed, so the old data key and master key must be kept; revoke and destroy these keys ('backup verify' lists them), or restore a backup"
                 )
                 return Self.pauseWithUnreadable
             }
@@ -230,14 +236,14 @@ extension MasterKeyRotation {
             return .zero
         } catch {
             let why = (error as? MerchantError)?.detail ?? "\(error)"
-            logger.error("the rotation cannot go on, it is tried again", metadata: ["error": "\(why)"])
-            hinder("it cannot go on: \(why)")
+            logger.error("the rotation is blocked and will be retried", metadata: ["error": "\(why)"])
+            reportBlocked("blocked: \(why)")
             return Self.pauseAfterFailure
         }
     }
 
-    /// - Returns: how many private keys cannot be unsealed; nil where all are under the fresh data key.
-    private func sealAnew(_ rotation: KeyRotation) async throws -> Int? {
+    /// - Returns: how many private keys cannot be unsealed; nil if all are sealed under the new data key.
+    private func reseal(_ rotation: KeyRotation) async throws -> Int? {
         while true {
             var row = 0
             var unreadable = 0
@@ -250,13 +256,13 @@ extension MasterKeyRotation {
                 for seal in page {
                     do { renewed.append((seal, try keyring.renewed(seal.stored))) } catch {
                         unreadable += 1
-                        logger.error("a private key cannot be sealed anew", metadata: ["error": "\(error.detail)"])
+                        logger.error("a private key cannot be re-encrypted", metadata: ["error": "\(error.detail)"])
                     }
                 }
                 try await store.replace(renewed, in: rotation)
-                if obstacle.withLock({ $0 }) == nil { await showProgress() }
+                if blocker.withLock({ $0 }) == nil { await publishProgress() }
             }
-            // Keys that were sealed before the rotation began may have been stored meanwhile.
+            // A key that was sealed before the rotation began may have been stored since.
             let left = try await store.retireDataKeys(in: rotation)
             if left == 0 { return nil }
             if left <= unreadable { return left }
@@ -268,7 +274,7 @@ extension MasterKeyRotation {
         try await store.eraseTraces(of: rotation)
         let rows = try store.dataKeys()
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
-        // A key that the operator supplied is the operator's, and so is the old one: the files stay as they are.
+        // If the operator supplied the new key, the operator keeps both files.
         if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKey,
             try await store.madeMasterKey() == needed || file.hasNext(needed)
         {
@@ -278,35 +284,35 @@ extension MasterKeyRotation {
         try await store.finish(
             rotation, at: now,
             recording: AuditEntry(
-                .masterKeyRotationFinished, by: caller, at: now, after: Self.words(dataKey),
-                reason: "\(rotation.total) private keys sealed anew since \(rotation.startedAt)"))
-        logger.notice("the rotation is done", metadata: ["now": "\(Self.words(dataKey) ?? "")"])
-        obstacle.withLock { $0 = nil }
-        showWhatIsToBeDone()
+                .masterKeyRotationFinished, by: caller, at: now, after: Self.summary(dataKey),
+                reason: "\(rotation.total) private keys re-encrypted since \(rotation.startedAt)"))
+        logger.notice("rotation finished", metadata: ["now": "\(Self.summary(dataKey) ?? "")"])
+        blocker.withLock { $0 = nil }
+        publishPending()
     }
 
-    private func hinder(_ why: String) {
-        obstacle.withLock { $0 = why }
-        conditions.set(.masterKeyRotation, .warning, "a rotation of the master key or data key is under way: \(why)")
+    private func reportBlocked(_ why: String) {
+        blocker.withLock { $0 = why }
+        conditions.set(.masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
     }
 
-    private func showProgress() async {
+    private func publishProgress() async {
         guard let rotation = try? await store.lastRotation() else { return }
         conditions.set(
             .masterKeyRotation, .notice,
-            "a rotation of the \(rotation.replacesMasterKey ? "master key" : "data key") is under way: \(rotation.done) of \(rotation.total) private keys are sealed anew"
+            "a rotation of the \(rotation.replacesMasterKey ? "master key" : "data key") is in progress: \(rotation.done) of \(rotation.total) private keys are re-encrypted"
         )
     }
 
-    /// Whether the operator supplied a new master key that nothing is sealed by yet.
-    private func showWhatIsToBeDone() {
+    /// Warns if the operator supplied a new master key and no rotation has used it yet.
+    private func publishPending() {
         guard settings.previous != nil, let found = try? settings.current.load().identifier,
             let inUse = try? store.dataKeys().last(where: { $0.identifier == keyring.newest })?.masterKey,
             found != inUse
         else { return conditions.clear(.masterKeyRotation) }
         conditions.set(
             .masterKeyRotation, .warning,
-            "\(settings.current) holds a new master key, and everything is still sealed by the previous one: run 'merchantkeyctl master-key rotate'"
+            "\(settings.current) holds a new master key, but all keys are still sealed with the previous one; run 'merchantkeyctl master-key rotate'"
         )
     }
 }

@@ -2,12 +2,12 @@ import Glibc
 import KeyCustody
 import MerchantCore
 
-/// Where the master key comes from: the setting `master-key.source` and its fellows.
+/// Where a master key comes from: the settings under `master-key`.
 package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     case file(String)
-    /// The file of a name in the directory that systemd made for the service.
+    /// A file in the directory that systemd creates for the service's credentials.
     case credential(name: String, directory: String?)
-    /// A program's absolute path and its arguments; at most so many seconds.
+    /// A program's absolute path and its arguments, and how long it may run.
     case command([String], seconds: Int)
 
     package var description: String {
@@ -18,10 +18,10 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The file, where it is one that the daemon may replace.
+    /// The file that the daemon may replace; nil for a credential or a command.
     var file: MasterKeyFile? { if case .file(let path) = self { MasterKeyFile(path) } else { nil } }
 
-    /// - Throws: `storeUnavailable`, saying what was found and what was expected.
+    /// - Throws: `storeUnavailable`.
     func load() throws(MerchantError) -> MasterKey {
         switch self {
         case .file(let path): return try MasterKey.load(from: path)
@@ -29,23 +29,11 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
             guard let directory else {
                 throw MerchantError(
                     .storeUnavailable,
-                    "the master key is the systemd credential '\(name)', but CREDENTIALS_DIRECTORY is not set: expected LoadCredential=\(name):… in the unit, and a start by systemd"
+                    "the master key is the systemd credential '\(name)', but CREDENTIALS_DIRECTORY is not set; add LoadCredential=\(name):… to the unit and let systemd start the daemon"
                 )
             }
             return try MasterKey.load(from: "\(directory)/\(name)", isCredential: true)
         case .command(let words, let seconds): return try MasterKey.load(from: words, within: seconds)
         }
-    }
-}
-
-/// Where the master key comes from, and where the one before it does.
-package struct MasterKeySettings: Hashable, Sendable {
-    package var current: MasterKeySource
-    /// The setting `master-key.previous`: asked where something is still sealed by that key.
-    package var previous: MasterKeySource?
-
-    package init(current: MasterKeySource, previous: MasterKeySource? = nil) {
-        self.current = current
-        self.previous = previous
     }
 }

@@ -3,36 +3,37 @@ import KeyCustody
 import MerchantCore
 import Vocabulary
 
-/// The master keys that may be needed, in the order they are asked for. Each is let go as soon as it has opened what it sealed.
+/// The sources of the master keys that may be needed. A key stays in memory only until it has opened the data keys.
 struct MasterKeys: Sendable {
-    /// Asked in this order, until every data key is open.
+    /// Loaded in this order, until every data key is open.
     let sources: [MasterKeySource]
 
-    /// By the settings: the current one; a fresh one that a rotation is just bringing in; the previous one.
+    /// From the settings: the current key; the new key of a rotation in progress; the previous key.
     init(_ settings: MasterKeySettings) {
         let next = settings.current.file.flatMap { $0.hasNext ? MasterKeySource.file($0.next) : nil }
         sources = [settings.current] + [next, settings.previous].compactMap(\.self)
     }
 
-    /// Files that were named instead.
+    /// Files that the command line names instead.
     ///
-    /// - Returns: nil for none.
+    /// - Returns: nil if it names none.
     init?(files: [String]) {
         guard !files.isEmpty else { return nil }
         sources = files.map { .file($0) }
     }
 
-    /// Opens every data key; makes the first where there is none.
+    /// Opens every data key; creates the first one in a new database.
     ///
     /// - Throws: what a source throws, or `masterKeyConflict` naming the master key that is missing.
     func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
         let first = try sources[0].load()
-        // A source that says something else each time would seal everything for good.
+        // A source that returns a different key each time would make everything unreadable.
         if sources[0].file == nil, try repository.dataKeys().isEmpty,
             try sources[0].load().identifier != first.identifier
         {
             throw MerchantError(
-                .masterKeyConflict, "\(sources[0]) gives another master key each time, expected one and the same")
+                .masterKeyConflict,
+                "\(sources[0]) returns a different master key each time; it must always return the same one")
         }
         try Keyring.makeFirst(in: repository, under: first, at: now)
         var unsealing = DataKeyUnsealing(of: try repository.dataKeys())

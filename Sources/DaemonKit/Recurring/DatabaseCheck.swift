@@ -53,6 +53,6 @@ struct DatabaseCheck: RecurringTask {
     private func report(_ error: any Error, checking part: String) {
         guard !(error is CancellationError) else { return }
         logger.error("the database could not be checked", metadata: ["part": "\(part)", "error": "\(error)"])
-        conditions.set(.storeDamaged, .warning, "\(part) could not be checked: \(Diagnosis.words(error))")
+        conditions.set(.storeDamaged, .warning, "\(part) could not be checked: \(Diagnosis.detail(of: error))")
     }
 }

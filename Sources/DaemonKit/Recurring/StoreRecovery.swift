@@ -46,8 +46,8 @@ struct StoreRecovery: RecurringTask {
 
     private func checkDiskSpace() {
         reserve.keep()
-        guard let lack = reserve.lack else { return conditions.clear(.diskNearlyFull) }
-        conditions.set(.diskNearlyFull, .critical, "\(lack): changes will be refused; free disk space")
+        guard let shortage = reserve.shortage else { return conditions.clear(.diskNearlyFull) }
+        conditions.set(.diskNearlyFull, .critical, "\(shortage): changes will be refused; free disk space")
     }
 
     private func retryWrite() async {

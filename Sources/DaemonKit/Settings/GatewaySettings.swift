@@ -1,95 +1,56 @@
-import AppleGateway
-import Configuration
+package import AppleGateway
 package import KeyCustody
 package import Vocabulary
 
-/// `apple.gateway` and `domain-check`: how Apple and merchants' sites are reached.
+/// `apple.gateway`: the connection to Apple's Web Merchant Registration API.
 package struct GatewaySettings: Sendable {
-    /// Nil: Apple's own for the environment.
-    package var url: String?
+    /// Nil: Apple's own host for the environment.
+    package let endpoint: GatewayEndpoint?
     /// PEM files; empty: the system's roots.
-    package var trustRoots: [String] = []
+    package let trustRoots: [String]
     /// Nil: the identity keys in custody.
-    package var identityFiles: IdentityFiles.Location?
-    /// Whose identity keys in custody are shown; nil: any platform integrator's.
-    package var identityMerchant: MerchantIdentifier?
-    package var connectTimeout: Duration = .seconds(10)
-    package var answerTimeout: Duration = .seconds(30)
-    package var domainCheck = DomainCheckSettings()
-}
+    package let identityFiles: IdentityFiles.Location?
+    /// The merchant whose identity keys in custody are used; nil: any platform integrator.
+    package let identityMerchant: MerchantIdentifier?
+    package let connectTimeout: Duration
+    package let answerTimeout: Duration
 
-package struct DomainCheckSettings: Sendable {
-    package var allowsInternalAddresses = false
-    /// PEM files; empty: the system's roots.
-    package var trustRoots: [String] = []
-    /// `NAME=ADDRESS[:PORT]`.
-    package var resolve: [String] = []
-    package var timeout: Duration = .seconds(15)
-}
+    init(reading reader: SettingsReader) throws {
+        let url = try reader.optional(
+            "apple.gateway.url", .text, whenUnset: "Apple's host for the environment",
+            "The base URL of Apple's gateway.")
+        trustRoots =
+            try reader.list(
+                "apple.gateway.trust-roots", .text, whenUnset: "the system's roots",
+                "PEM files with the roots that the gateway's certificate must chain to.") ?? []
+        let certificate = try reader.optional(
+            "apple.gateway.identity.certificate", .text, whenUnset: "the newest valid identity key in custody",
+            "The platform integrator's identity certificate, PEM, or a PKCS#12 file with its private key.")
+        let privateKey = try reader.optional(
+            "apple.gateway.identity.private-key", .text, whenUnset: "in the PKCS#12 file",
+            "The private key of the identity certificate, PEM.")
+        let passphrase = try reader.optional(
+            "apple.gateway.identity.passphrase-file", .text, whenUnset: "none",
+            "A file whose first line is the passphrase of the identity.")
+        identityMerchant = try reader.optional(
+            "apple.gateway.identity.merchant-identifier", .merchantIdentifier,
+            whenUnset: "any platformintegrator.… identifier", "The merchant whose identity keys in custody are used.")
+        connectTimeout = try reader.value(
+            "apple.gateway.timeouts.connect", .timeout, default: "10s", "How long a connection to Apple may take.")
+        answerTimeout = try reader.value(
+            "apple.gateway.timeouts.answer", .timeout, default: "30s",
+            "How long one request to Apple may take, from its start to the end of the response.")
 
-extension GatewaySettings {
-    static let texts = [
-        "apple.gateway.url", "apple.gateway.identity.certificate", "apple.gateway.identity.private-key",
-        "apple.gateway.identity.passphrase-file", "apple.gateway.identity.merchant-identifier",
-        "apple.gateway.timeouts.connect", "apple.gateway.timeouts.answer", "domain-check.allow-internal-addresses",
-        "domain-check.timeout",
-    ]
-    static let lists = ["apple.gateway.trust-roots", "domain-check.trust-roots", "domain-check.resolve"]
-
-    static func read(_ reader: ConfigReader) throws -> GatewaySettings {
-        let gateway = reader.scoped(to: "apple.gateway")
-        var settings = GatewaySettings()
-        settings.url = gateway.string(forKey: "url")
-        settings.trustRoots = gateway.stringArray(forKey: "trust-roots", default: [])
-        settings.identityFiles = try identityFiles(gateway)
-        if let text = gateway.string(forKey: "identity.merchant-identifier") {
-            guard let merchant = MerchantIdentifier(text) else {
-                throw SettingsError(
-                    "'apple.gateway.identity.merchant-identifier' is '\(text)', \(MerchantIdentifier.expectation)")
-            }
-            settings.identityMerchant = merchant
+        do { endpoint = try url.map { try GatewayEndpoint($0) } } catch {
+            throw SettingsError("'apple.gateway.url': \(error)")
         }
-        settings.connectTimeout =
-            try duration(reader, "apple.gateway.timeouts.connect") ?? settings.connectTimeout
-        settings.answerTimeout = try duration(reader, "apple.gateway.timeouts.answer") ?? settings.answerTimeout
-
-        settings.domainCheck.allowsInternalAddresses = try boolean(reader, "domain-check.allow-internal-addresses")
-        settings.domainCheck.trustRoots = reader.stringArray(forKey: "domain-check.trust-roots", default: [])
-        settings.domainCheck.resolve = reader.stringArray(forKey: "domain-check.resolve", default: [])
-        settings.domainCheck.timeout =
-            try duration(reader, "domain-check.timeout") ?? settings.domainCheck.timeout
-        return settings
-    }
-
-    private static func identityFiles(_ gateway: ConfigReader) throws -> IdentityFiles.Location? {
-        let privateKey = gateway.string(forKey: "identity.private-key")
-        let passphrase = gateway.string(forKey: "identity.passphrase-file")
-        guard let certificate = gateway.string(forKey: "identity.certificate") else {
-            guard privateKey == nil, passphrase == nil else {
-                throw SettingsError(
-                    "'apple.gateway.identity' has a private key or passphrase but no 'certificate', expected all of them or none"
-                )
-            }
-            return nil
+        guard certificate != nil || (privateKey == nil && passphrase == nil) else {
+            throw SettingsError(
+                "'apple.gateway.identity' has a private key or passphrase but no 'certificate', expected all of them or none"
+            )
         }
-        return IdentityFiles.Location(certificate: certificate, privateKey: privateKey, passphrase: passphrase)
-    }
-
-    private static func boolean(_ reader: ConfigReader, _ name: String) throws -> Bool {
-        switch reader.string(forKey: ConfigKey(name)) {
-        case nil, "false": return false
-        case "true": return true
-        case .some(let text): throw SettingsError("'\(name)' is '\(text)', expected true or false")
+        identityFiles = certificate.map {
+            IdentityFiles.Location(certificate: $0, privateKey: privateKey, passphrase: passphrase)
         }
-    }
-
-    /// Whole seconds, with or without the letter s: `30`, `30s`.
-    private static func duration(_ reader: ConfigReader, _ name: String) throws -> Duration? {
-        guard let text = reader.string(forKey: ConfigKey(name)) else { return nil }
-        guard let seconds = Int(text.hasSuffix("s") ? String(text.dropLast()) : text), (1...60).contains(seconds)
-        else {
-            throw SettingsError("'\(name)' is '\(text)', expected 1s to 60s")
-        }
-        return .seconds(seconds)
     }
 }

@@ -1,52 +1,29 @@
+import Configuration
+import Glibc
 package import Logging
 package import MerchantCore
 package import Vocabulary
 
-/// Everything that can be set, read once at start into types that hold only valid values.
+/// The settings, read once at the start into types that hold only valid values.
 package struct Settings: Sendable {
-    package var environment: Environment
-    /// Who may ask for what; the standard policy where the file has no `callers`.
-    package var policy: CallerPolicy
-    package var hasCallers: Bool
-    /// PEM files with the roots that payment tokens chain to; empty: Apple Root CA - G3, which is built in.
-    package var tokenRoots: [String]
-    /// PEM files with the CAs that certify our keys; nil: certificates are stored as `issuerVerified: false`.
-    package var certificateIssuers: [String]?
-    package var stateDirectory: String
-    package var masterKey: MasterKeySettings
-    package var adminSocket: SocketSettings
-    package var decryptorSocket: SocketSettings
-    package var logLevel: Logger.Level
-    /// Where the audit's head is taken, off the database.
-    package var auditHead: AuditHeadSettings
-    /// Backups by schedule; nil: none are made.
-    package var backup: BackupSettings?
-    package var gateway = GatewaySettings()
-    package var events: EventSettings
-    package var rolls: RollPolicy
-
-    package struct AuditHeadSettings: Sendable, Hashable {
-        /// A line is appended to this file for each head; nil: none is.
-        package var file: String?
-        /// The local syslog daemon's socket; nil: it is not told.
-        package var syslog: String?
-        package var every: Duration
-        /// How often an event tells it, which webhooks take away; nil: none does.
-        package var eventEvery: Duration?
-    }
-
-    package struct BackupSettings: Sendable, Hashable {
-        package var directory: String
-        package var every: Duration
-        /// How many of the schedule's own files stay.
-        package var keep: Int
-    }
-
-    /// Where a socket is and who may connect to it.
-    package struct SocketSettings: Sendable, Hashable {
-        package var path: String
-        package var mode: UInt32
-    }
+    package let environment: Environment
+    package let stateDirectory: String
+    package let masterKey: MasterKeySettings
+    /// Which callers may do what; the standard policy where the file has no `callers`.
+    package let policy: CallerPolicy
+    package let adminSocket: SocketSettings
+    package let decryptorSocket: SocketSettings
+    package let trust: TrustSettings
+    package let auditHead: AuditHeadSettings
+    /// Scheduled backups; nil: none.
+    package let backup: BackupSettings?
+    package let gateway: GatewaySettings
+    package let domainCheck: DomainCheckSettings
+    package let events: EventSettings
+    package let rolls: RollPolicy
+    package let logLevel: Logger.Level
+    /// Names and values of the settings that the file or the environment sets.
+    package let given: [(name: String, value: String)]
 
     package var databasePath: String { "\(stateDirectory)/merchantkeyd.sqlite" }
     package var claimsPath: String { "\(stateDirectory)/claims.sqlite" }
@@ -54,7 +31,81 @@ package struct Settings: Sendable {
     package var lockPath: String { "\(stateDirectory)/merchantkeyd.lock" }
 }
 
-/// Why the settings were refused: which setting, what was found, what was expected.
+extension Settings {
+    /// Reads the settings: an environment variable (`MERCHANTKEYD_LOG_LEVEL`) wins over the file, the file over the default.
+    ///
+    /// - Parameters:
+    ///   - path: the YAML file; nil runs for one user without one.
+    ///   - stateDirectory: from the command line; wins over everything.
+    /// - Throws: ``SettingsError`` naming the setting, what was found and what was expected.
+    package static func read(
+        file path: String?, stateDirectory: String?, environment variables: [String: String]
+    ) throws -> Settings {
+        let file = try path.map { try SettingsFile(readingFrom: $0) }
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (name, text) in file?.texts ?? [:] {
+            values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(.string(text), isSecret: false)
+        }
+        for (name, list) in file?.lists ?? [:] {
+            values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(.stringArray(list), isSecret: false)
+        }
+        let reader = SettingsReader(
+            ConfigReader(providers: [
+                EnvironmentVariablesProvider(environmentVariables: variables).prefixKeys(with: "merchantkeyd"),
+                InMemoryProvider(values: values),
+            ]),
+            entries: file?.entries ?? [:])
+        return try Settings(reading: reader, stateDirectory: stateDirectory, environment: variables)
+    }
+
+    /// What the initializer declares when nothing is set.
+    static func declarations() -> [SettingDeclaration] {
+        let reader = SettingsReader(ConfigReader(providers: [InMemoryProvider(values: [:])]), entries: [:])
+        do { _ = try Settings(reading: reader, stateDirectory: "/", environment: [:]) } catch {
+            preconditionFailure("without any setting, everything has its default: \(error)")
+        }
+        return reader.declarations
+    }
+
+    private init(
+        reading reader: SettingsReader, stateDirectory: String?, environment variables: [String: String]
+    ) throws {
+        environment = try reader.value(
+            "environment", .choice, default: "production",
+            "The Apple environment of this daemon. In production, tokens signed by Apple's sandbox are refused.")
+        let named = try reader.optional(
+            "state-directory", .text, whenUnset: "$XDG_STATE_HOME/merchantkeyd",
+            "The directory for database, claims and lock, mode 0700. The command line's --state-directory wins.")
+        let directory = try stateDirectory ?? named ?? Self.defaultStateDirectory(variables)
+        self.stateDirectory = directory
+        masterKey = try MasterKeySettings(reading: reader, in: directory, environment: variables)
+        let callers = try CallerPolicy.read(reader)
+        policy = callers ?? .standard(ownUID: getuid())
+        let mode = callers == nil ? "0600" : "0666"
+        adminSocket = try SocketSettings(reading: reader, "admin", in: directory, mode: mode)
+        decryptorSocket = try SocketSettings(reading: reader, "decryptor", in: directory, mode: mode)
+        trust = try TrustSettings(reading: reader)
+        auditHead = try AuditHeadSettings(reading: reader)
+        backup = try BackupSettings.read(reader)
+        gateway = try GatewaySettings(reading: reader)
+        domainCheck = try DomainCheckSettings(reading: reader)
+        events = try EventSettings(reading: reader)
+        rolls = try RollPolicy(reading: reader)
+        logLevel = try reader.value(
+            "log.level", .choice, default: "info", "The least severe log lines that are written.")
+        given = reader.given
+    }
+
+    private static func defaultStateDirectory(_ variables: [String: String]) throws -> String {
+        if let state = variables["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/merchantkeyd" }
+        guard let home = variables["HOME"], home.hasPrefix("/") else {
+            throw SettingsError("neither XDG_STATE_HOME nor HOME is set; set one of them, or pass --state-directory")
+        }
+        return "\(home)/.local/state/merchantkeyd"
+    }
+}
+
+/// Why the settings were refused: the setting, what was found, what was expected.
 package struct SettingsError: Error, CustomStringConvertible {
     package let description: String
 

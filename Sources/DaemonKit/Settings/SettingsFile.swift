@@ -2,14 +2,15 @@ import Yams
 
 /// The YAML file, flattened to dotted names: `callers[0].uid` is `callers.0.uid`.
 ///
-/// Every name in it has to be a setting's: a misspelt setting is refused, not ignored.
+/// A name that is not in the catalog is refused, so that a misspelt setting is not ignored.
 struct SettingsFile {
     private(set) var texts: [String: String] = [:]
     private(set) var lists: [String: [String]] = [:]
-    /// How many entries each list of mappings has, such as `callers`; none for one that is not there.
+    /// How many entries each list of mappings in the file has, such as `callers`.
     private(set) var entries: [String: Int] = [:]
 
     private let path: String
+    private let catalog = SettingsCatalog.standard
 
     init(readingFrom path: String) throws {
         self.path = path
@@ -26,93 +27,49 @@ struct SettingsFile {
 
     private mutating func flatten(_ node: Node, at name: String) throws {
         switch node {
-        case .mapping where SettingNames.tables.keys.contains(name):
+        case .mapping where catalog.isTable(name):
             throw SettingsError("\(path): '\(name)' is a mapping, expected a list")
         case .mapping(let mapping):
             for (key, value) in mapping {
                 guard let key = key.string else { throw SettingsError("\(path): a name under '\(name)' is not text") }
                 try flatten(value, at: name.isEmpty ? key : "\(name).\(key)")
             }
-        case .sequence(let items) where SettingNames.tables.keys.contains(name):
+        case .sequence(let items) where catalog.isTable(name):
             entries[name] = items.count
             for (index, item) in items.enumerated() { try flatten(item, at: "\(name).\(index)") }
         case .sequence(let items):
-            try judge(name, isList: true)
+            try check(name, isList: true)
             lists[name] = try items.map { item in
                 guard let text = item.scalar?.string else {
-                    throw SettingsError("\(path): '\(name)' holds something other than text, expected a list of texts")
+                    throw SettingsError("\(path): '\(name)' has an element that is not text, expected a list of texts")
                 }
                 return text
             }
         case .scalar(let scalar):
             guard node.null == nil || scalar.style != .plain else {
-                // Absence means every merchant, or the standard permits: an emptied entry must not widen what it gives.
+                // An absent line means every merchant, or the standard permits: an emptied line must not grant more.
                 guard name.split(separator: ".").first != "callers" else {
                     throw SettingsError("\(path): '\(name)' is empty, expected a value, [] for none, or no such line")
                 }
                 return
             }
-            if SettingNames.isList(name) {
+            if catalog[name]?.isList == true {
                 lists[name] = [scalar.string]
             } else {
-                try judge(name, isList: false)
+                try check(name, isList: false)
                 texts[name] = scalar.string
             }
         case .alias: throw SettingsError("\(path): '\(name)' is a YAML alias, expected a value")
         }
     }
 
-    private func judge(_ name: String, isList: Bool) throws {
-        guard SettingNames.isKnown(name) else {
+    private func check(_ name: String, isList: Bool) throws {
+        guard let declaration = catalog[name] else {
             throw SettingsError("\(path): unknown setting '\(name)'; etc/merchantkeyd.yaml lists every setting")
         }
-        guard SettingNames.isList(name) == isList else {
+        guard declaration.isList == isList else {
             throw SettingsError(
                 "\(path): '\(name)' is \(isList ? "a list" : "one value"), expected \(isList ? "one value" : "a list")")
         }
-    }
-}
-
-/// The names of all settings.
-package enum SettingNames {
-    static let texts =
-        [
-            "environment", "state-directory", "sockets.admin.path", "sockets.admin.mode",
-            "sockets.decryptor.path", "sockets.decryptor.mode", "log.level",
-            "audit.head.file", "audit.head.syslog", "audit.head.every", "audit.head.event-every",
-            "backup.directory", "backup.every", "backup.keep", "events.retention-days",
-            "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
-            "roll.finish-when-quiet",
-        ] + MasterKeySettings.texts + GatewaySettings.texts
-    static let lists =
-        ["trust.token-roots", "trust.certificate-issuers"] + MasterKeySettings.lists + GatewaySettings.lists
-    /// Lists of mappings, and the fields that each entry may have.
-    static let tables: [String: (texts: [String], lists: [String])] = [
-        "callers": (["uid", "gid"], ["permits", "merchants"]),
-        "events.webhooks": (
-            ["name", "url", "secret-file", "allow-internal-addresses"], ["kinds", "trust-roots"]
-        ),
-    ]
-
-    /// Every one, a field of a list of mappings as if the list had one entry: `callers.uid`.
-    package static let all = Set(
-        texts + lists + tables.flatMap { name, fields in (fields.texts + fields.lists).map { "\(name).\($0)" } })
-
-    static func isKnown(_ name: String) -> Bool {
-        texts.contains(name) || lists.contains(name)
-            || field(name).map { ($0.texts + $0.lists).contains($1) } ?? false
-    }
-
-    static func isList(_ name: String) -> Bool {
-        lists.contains(name) || field(name).map { $0.lists.contains($1) } ?? false
-    }
-
-    /// `callers.0.uid` is the field `uid` of the table `callers`.
-    private static func field(_ name: String) -> ((texts: [String], lists: [String]), String)? {
-        let parts = name.split(separator: ".")
-        guard parts.count > 2, Int(parts[parts.count - 2]) != nil, let last = parts.last,
-            let table = tables[parts.dropLast(2).joined(separator: ".")]
-        else { return nil }
-        return (table, String(last))
     }
 }

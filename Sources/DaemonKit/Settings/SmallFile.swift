@@ -1,12 +1,12 @@
 import Glibc
 
-/// A file that the settings name.
+/// Reads a file that the settings name.
 enum SmallFile {
-    /// The most one may hold, in bytes.
+    /// The largest size that is read, in bytes.
     static let largest = 1_048_576
 
-    /// - Parameter name: what a refusal begins with, such as "the configuration file /etc/x.yaml".
-    /// - Throws: ``SettingsError`` with the system's own word for what is wrong, or for a file that is too large.
+    /// - Parameter name: how an error names the file, such as "the configuration file /etc/x.yaml".
+    /// - Throws: ``SettingsError`` with the system's reason, or for a file that is too large.
     static func read(_ path: String, named name: String) throws -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(name) }
@@ -19,7 +19,7 @@ enum SmallFile {
             guard count > 0 else { return bytes }
             bytes += buffer[..<count]
             guard bytes.count <= largest else {
-                throw SettingsError("\(name) is larger than \(largest) bytes, expected a small file")
+                throw SettingsError("\(name) is larger than \(largest) bytes; name the right file")
             }
         }
     }

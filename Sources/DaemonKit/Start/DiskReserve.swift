@@ -1,44 +1,44 @@
 import Glibc
 import LocalSocket
 
-/// Room that is given up where a start finds the disk full: SQLite's shared memory and the sockets take some, and payments are
-/// not to wait for somebody who makes room.
+/// A spare file that a start shrinks if the disk is full. The start needs space for SQLite's shared memory and for the sockets, and
+/// payments must not wait until an operator has made room.
 struct DiskReserve {
-    /// In bytes: enough for several starts, each of which others may follow who take what the daemon gives back.
+    /// The size of the file in bytes: enough for several starts, because other programs may take the space that one gives up.
     private static let size = 1 << 20
-    /// What one start may need, in bytes: the shared memory of two databases takes 64 KiB, the directories of two sockets 8.
+    /// What one start needs, in bytes: the shared memory of two databases takes 64 KiB, the directories of two sockets 8 KiB.
     private static let share = 192 << 10
 
     let directory: String
     private var path: String { "\(directory)/merchantkeyd.reserve" }
 
-    /// What somebody is told of; nil where there is room enough, or nobody knows.
-    var lack: String? {
-        guard let (room, total) = space else { return nil }
+    /// Why there is too little space; nil if there is enough, or the free space is unknown.
+    var shortage: String? {
+        guard let (free, total) = space else { return nil }
         let least = min(1 << 20, total / 32)
-        return room >= least
-            ? nil : "\(room >> 10) KiB are free on the file system of \(directory), expected \(least >> 10) at least"
+        return free >= least
+            ? nil
+            : "\(free >> 10) KiB are free on the file system of \(directory), expected at least \(least >> 10) KiB"
     }
 
-    /// Bytes that are free for our user, and all.
-    private var space: (room: Int, total: Int)? {
+    /// The bytes that the daemon's user can still write, and the size of the file system.
+    private var space: (free: Int, total: Int)? {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else { return nil }
         let unit = Int(status.f_frsize)
         return (Int(status.f_bavail) * unit, Int(status.f_blocks) * unit)
     }
 
-    /// Gives up a share of it where it is needed. For whoever holds the directory's lock.
+    /// Shrinks the file by one share if the space is needed. Call with the directory locked.
     func release() {
-        var found = stat()
-        guard let space, space.room < Self.share, lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+        guard let space, space.free < Self.share, let found = FileStatus(of: path), found.kind == .regular else {
             return
         }
-        _ = truncate(path, max(0, found.st_size - off_t(Self.share)))
+        _ = truncate(path, off_t(max(0, found.size - Self.share)))
     }
 
-    /// Waits until somebody listens on all of `sockets`, two seconds at most, and keeps it: not before the start has taken what
-    /// it needs, and at once then, because others take what is free as well.
+    /// Waits until the daemon listens on all of `sockets`, at most two seconds, then fills the file: not before the start has the
+    /// space that it needs, and not later, because other programs take free space too.
     func keep(onceServing sockets: [String]) async throws {
         for _ in 0..<100 where !sockets.allSatisfy(UnixListener.isListenedOn) {
             try await Task.sleep(for: .milliseconds(20))
@@ -46,17 +46,16 @@ struct DiskReserve {
         keep()
     }
 
-    /// Sets aside what is missing of it, as far as there is room: what comes free on a full disk is for the next start first.
+    /// Fills the file as far as there is space. On a full disk, space that becomes free is reserved for the next start first.
     func keep() {
-        // No large part of a small file system.
+        // Takes no large part of a small file system.
         let size = min(Self.size, (space?.total ?? 0) / 16)
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
-        var found = stat()
-        guard fstat(file, &found) == 0, found.st_size < size else { return }
-        // Written, not only promised: some file systems promise what they do not have. What does not fit is not written.
-        let zeros = [UInt8](repeating: 0, count: size - Int(found.st_size))
+        guard let found = FileStatus(descriptor: file), found.size < size else { return }
+        // Writes zeros, because some file systems allocate space that they do not have. A short write is fine.
+        let zeros = [UInt8](repeating: 0, count: size - found.size)
         _ = write(file, zeros, zeros.count)
     }
 }

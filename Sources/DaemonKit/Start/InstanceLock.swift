@@ -2,40 +2,43 @@ import Glibc
 import MerchantCore
 import Synchronization
 
-/// One daemon per state directory. The process holds the lock as long as it lives; the kernel releases it however it ends.
+/// Admits one daemon per state directory. The kernel releases the lock when the process ends, however it ends.
 ///
-/// Both the lock file and the directory itself are locked: a lock file that was moved away admits no second daemon. The file's
-/// first line is the holder's process, the others are ``LockMarks``.
+/// Both the lock file and the directory are locked, so that moving the lock file away does not admit a second daemon. The first
+/// line of the file is the process identifier of the holder; the others are ``LockMarks``.
 final class InstanceLock: Sendable {
     private struct State {
         var marks: LockMarks
-        /// Whether the file says less than that.
+        /// Whether the file does not hold ``marks``, because a write failed.
         var isBehind = false
     }
 
     private let path: String
     private let descriptor: CInt
     private let directory: CInt
-    /// What the last daemon here left.
+    /// What the last daemon in the directory left.
     let found: LockMarks
     private let state: Mutex<State>
 
-    /// - Throws: ``SettingsError`` naming the process that holds the directory.
+    /// - Throws: ``SettingsError`` naming the process that uses the directory.
     init(path: String) throws {
         self.path = path
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
-            throw SettingsError("the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
+            throw SettingsError(
+                "the lock file \(path) cannot be opened: \(String(cString: strerror(errno))); the daemon's user must be able to write to its directory"
+            )
         }
         let isHeld = flock(file, LOCK_EX | LOCK_NB) != 0
         guard let (holder, found) = Self.read(file) else {
             defer { close(file) }
-            throw SettingsError("the lock file \(path) cannot be read: \(String(cString: strerror(errno)))")
+            throw SettingsError(
+                "the lock file \(path) cannot be read: \(String(cString: strerror(errno))); check the disk")
         }
         guard !isHeld else {
             close(file)
             throw SettingsError(
-                "the state directory is in use by another merchantkeyd, process \(holder ?? "unknown") (lock \(path)), expected none"
+                "the state directory is in use by another merchantkeyd, process \(holder ?? "unknown") (lock \(path)); stop that daemon first"
             )
         }
         do { directory = try Self.lockDirectory(of: path) } catch {
@@ -48,7 +51,7 @@ final class InstanceLock: Sendable {
         try set { _ in }
     }
 
-    /// Whether a daemon runs in the directory. For a diagnosis.
+    /// Whether a daemon runs in the directory, for `diagnose`.
     static func isDirectoryHeld(_ path: String) -> Bool {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return false }
@@ -56,7 +59,7 @@ final class InstanceLock: Sendable {
         return flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// What the daemon that runs, or ran last, left. For whoever only looks.
+    /// The marks of the daemon that runs, or ran last, without locking anything.
     static func marks(_ path: String) -> LockMarks {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return LockMarks() }
@@ -64,7 +67,7 @@ final class InstanceLock: Sendable {
         return read(file)?.marks ?? LockMarks()
     }
 
-    /// - Throws: ``SettingsError`` where another process holds the directory, whatever became of its lock file.
+    /// - Throws: ``SettingsError`` where another process has locked the directory.
     private static func lockDirectory(of path: String) throws -> CInt {
         let name = path.split(separator: "/").dropLast().joined(separator: "/")
         let directory = path.hasPrefix("/") ? "/\(name)" : name.isEmpty ? "." : name
@@ -74,34 +77,34 @@ final class InstanceLock: Sendable {
             if descriptor >= 0 { close(descriptor) }
             throw SettingsError(
                 error == EWOULDBLOCK
-                    ? "the state directory \(directory) is in use by another merchantkeyd, whose lock file \(path) was moved away or removed: stop that daemon first ('lsof \(directory)' shows its process)"
+                    ? "the state directory \(directory) is in use by another merchantkeyd, whose lock file \(path) was moved away or removed; stop that daemon first ('lsof \(directory)' shows its process)"
                     : "the state directory \(directory) cannot be locked: \(String(cString: strerror(error))); put it on a local file system"
             )
         }
         return descriptor
     }
 
-    /// Whether the file that is locked is still the one that its name leads to.
+    /// Whether the path still leads to the file that is locked.
     var isInPlace: Bool {
-        var (locked, named) = (stat(), stat())
-        return fstat(descriptor, &locked) == 0 && lstat(path, &named) == 0
-            && (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino)
+        guard let locked = FileStatus(descriptor: descriptor), let named = FileStatus(of: path) else { return false }
+        return locked.isSameFile(as: named)
     }
 
-    /// Changes the marks, durably.
+    /// Changes the marks and syncs the file.
     func set(_ change: (inout LockMarks) -> Void) throws {
         try state.withLock { state in
             change(&state.marks)
             state.isBehind = !(Self.write(state.marks, to: descriptor) && fsync(descriptor) == 0)
             guard !state.isBehind else {
-                throw SettingsError("the lock file cannot be written: \(String(cString: strerror(errno)))")
+                throw SettingsError(
+                    "the lock file cannot be written: \(String(cString: strerror(errno))); make room on the disk")
             }
         }
     }
 
     var unrecordedLosses: [String] { state.withLock { $0.marks.unrecordedLosses } }
     var replaced: UInt64? { state.withLock { $0.marks.replaced } }
-    /// Whether a mark could not be written.
+    /// Whether the last change of the marks could not be written.
     var isBehind: Bool { state.withLock { $0.isBehind } }
 
     deinit {
@@ -110,33 +113,35 @@ final class InstanceLock: Sendable {
     }
 }
 
-// MARK: - What happens to the database
+// MARK: - Marks
 
 extension InstanceLock {
-    /// Keeps losses until they are on record.
+    /// Keeps accepted losses until they are in the audit.
     func keep(_ losses: [String]) throws {
         let new = losses.filter { !unrecordedLosses.contains($0) }
         guard !new.isEmpty else { return }
         try set {
             $0.unrecordedLosses += new
-            $0.forget()
+            $0.forgetDatabase()
         }
     }
 
-    /// What was said of a database that is not this one, or not this one any more, is not to be said of this one.
-    func forgetDatabase() throws { try set { $0.forget() } }
+    /// Drops the marks about the database that was here before: they do not apply to the present one.
+    func forgetDatabase() throws { try set { $0.forgetDatabase() } }
 
-    /// The database's file is no longer in its place; what is in the log must meet no other.
+    /// Notes that the database file was moved or replaced, so that its log is not applied to another file.
     ///
-    /// Where it cannot be kept, nothing else is to be done about it: the store takes no more changes.
+    /// A failure is ignored: the store makes no more changes anyway.
     func markReplaced(_ inode: UInt64) { try? set { $0.replaced = inode } }
 
-    /// To be called when the last change was made, before the database is closed: that may take its write-ahead log away.
+    /// Call after the last change and before the database is closed, which may remove its write-ahead log.
     ///
-    /// Where it fails, the next start may be refused for a log that is missing: better than one that passes.
+    /// If it fails, the next start may refuse because the log is missing. That is better than to miss a lost log.
     func markClosing() { try? set { $0.head = $0.head?.asLast } }
 
-    /// To be called after the database was closed. A log that is still there holds what the next start must not miss.
+    /// Call after the database was closed.
+    ///
+    /// - Parameter leavingLog: whether a log is left, which the next start then expects.
     func markClosed(leavingLog: Bool) throws {
         try set {
             $0.isOpen = leavingLog
@@ -145,10 +150,10 @@ extension InstanceLock {
         }
     }
 
-    /// To be called before the database is opened: from now on there may be a log, and one that is missing is not missed yet.
+    /// Call before the database is opened: from now on a log may exist, and a missing log is not an error at this point.
     func markOpening() throws { try set { $0.isClosed = false } }
 
-    /// To be called before anything is acknowledged: from now on the log belongs to the database.
+    /// Call before any change is acknowledged: from now on the log belongs to the database.
     func markOpen() throws {
         try set {
             $0.isOpen = true
@@ -158,7 +163,7 @@ extension InstanceLock {
 }
 
 extension LockMarks {
-    fileprivate mutating func forget() {
+    fileprivate mutating func forgetDatabase() {
         replaced = nil
         head = nil
         log = nil
@@ -166,10 +171,10 @@ extension LockMarks {
 }
 
 extension InstanceLock: AuditObserver {
-    /// An older end would pass for the last one: where it cannot be written, it is tried again until it is, and that is told.
+    /// After a failed write, ``StoreWatch`` repeats it until it succeeds: the file must not name an older record as the last.
     func auditGrew(to head: AuditHead, inLog generation: String) {
         state.withLock { state in
-            state.marks.grow(to: head, inLog: generation)
+            state.marks.advance(to: head, inLog: generation)
             if !Self.write(state.marks, to: descriptor) { state.isBehind = true }
         }
     }
@@ -178,7 +183,7 @@ extension InstanceLock: AuditObserver {
 // MARK: - The file
 
 extension InstanceLock {
-    /// The most that is read and written, in bytes.
+    /// The largest size that is read and written, in bytes.
     private static let size = 4096
 
     private static func read(_ file: CInt) -> (holder: Substring?, marks: LockMarks)? {
@@ -189,7 +194,7 @@ extension InstanceLock {
         return (lines.first, LockMarks(lines.dropFirst()))
     }
 
-    /// Over what is there, then cut: a full disk has room for a block that is there already.
+    /// Overwrites, then truncates: that works on a full disk, where the block is already allocated.
     private static func write(_ marks: LockMarks, to file: CInt) -> Bool {
         let text = Array((["\(getpid())"] + marks.lines).map { "\($0)\n" }.joined().utf8.prefix(size))
         return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0

@@ -1,72 +1,96 @@
-import MerchantCore
+package import MerchantCore
 import Vocabulary
 
-/// What the lock file tells the next daemon of how this one ended, a line each.
+/// What the lock file says about the last daemon in the state directory, one mark a line.
 ///
-/// `open` says that the database is in use, `closed` that it was closed and left no log, `replaced` which file the database was
-/// before another took its place, `head` where the audit ended, `log` which write-ahead log that lies in, and each `lost` is a loss
-/// that is not in the audit yet. Before `open` and after `closed`, while the database is being opened, nothing is said: a log may
-/// be there or not. What stands after `end` was left by a longer write.
-struct LockMarks: Equatable {
+/// | line | meaning |
+/// | --- | --- |
+/// | `open` | the database is in use |
+/// | `closed` | the database was closed and no write-ahead log was left |
+/// | `replaced INODE` | another file took the database's name while it was in use; the database was this inode |
+/// | `head HEAD [BOOT]` | the last audit record that was acknowledged |
+/// | `log GENERATION [HEAD]` | the write-ahead log that holds it |
+/// | `lost TEXT` | a loss that was accepted and is not in the audit yet |
+/// | `end` | the last line; anything below it is left from a longer file |
+///
+/// Neither `open` nor `closed` is set while the database is being opened, when a log may exist or not.
+package struct LockMarks: Equatable, Sendable {
     /// Whether the database was not closed: the daemon runs, was killed, or the machine stopped.
-    var isOpen = false
-    /// Whether the database was closed and no log was left: one that lies there now was put there.
-    var isClosed = false
-    /// The inode of the database's file, where it was taken from its place while in use: the log belongs to it.
-    var replaced: UInt64?
-    /// The last end of the audit that anybody was answered upon.
-    var head: Head?
-    /// The write-ahead log that ``head`` lies in.
-    var log: Log?
-    /// What is known to be gone from the database, in words, and is not on record yet.
-    var unrecordedLosses: [String] = []
+    package var isOpen = false
+    /// Whether the database was closed without a log: a log that exists now was put there since.
+    package var isClosed = false
+    /// The inode of the database file that was moved or replaced while in use: the log belongs to that file.
+    package var replaced: UInt64?
+    /// The last audit record that was acknowledged.
+    package var head: Head?
+    /// The write-ahead log that holds ``head``.
+    package var log: Log?
+    /// Losses that were accepted and are not in the audit yet, in words.
+    package var unrecordedLosses: [String] = []
 
-    /// Where the audit ended.
+    package init(isOpen: Bool = false, isClosed: Bool = false) {
+        self.isOpen = isOpen
+        self.isClosed = isClosed
+    }
+
+    /// The end of the audit.
     ///
-    /// It is written at each commit, but synced only with the other marks: whatever a killed daemon acknowledged is in it; what
-    /// was acknowledged before a loss of power may go further.
-    struct Head: Hashable {
-        let end: AuditHead
-        /// On which boot of the machine it was written; empty where the kernel did not say, ``last`` where nothing can follow.
-        private let written: String
+    /// It is written at each commit, but synced only with the other marks. After a kill nothing was acknowledged after it; after
+    /// a power failure something may have been.
+    package struct Head: Hashable, Sendable {
+        package let end: AuditHead
+        private let writer: Writer
 
-        private static let last = "last"
-
-        init(_ end: AuditHead) { (self.end, written) = (end, Machine.bootIdentifier) }
-
-        private init(_ end: AuditHead, written: String) { (self.end, self.written) = (end, written) }
-
-        /// The same, of a daemon that takes no more changes. To be synced.
-        var asLast: Head { Head(end, written: Self.last) }
-
-        var isLast: Bool { written == Self.last }
-
-        /// Why something may have been acknowledged after it; nil where nothing was.
-        var doubt: String? {
-            if isLast || !written.isEmpty && written == Machine.bootIdentifier { return nil }
-            return written.isEmpty || Machine.bootIdentifier.isEmpty
-                ? "it is not known whether the machine was restarted since" : "the machine was restarted since"
+        private enum Writer: Hashable {
+            /// A daemon that could still make changes, on this boot of the machine; empty where the kernel does not name it.
+            case running(boot: String)
+            /// A daemon that was shutting down and made no more changes.
+            case shuttingDown
         }
 
-        var text: String { written.isEmpty ? end.description : "\(end) \(written)" }
+        /// How ``Writer/shuttingDown`` is written.
+        private static let last = "last"
+
+        package init(_ end: AuditHead, onBoot boot: String = Machine.bootIdentifier) {
+            (self.end, writer) = (end, boot == Self.last ? .shuttingDown : .running(boot: boot))
+        }
+
+        /// The same head, after which no change follows. Must be synced.
+        package var asLast: Head { Head(end, onBoot: Self.last) }
+
+        package var isLast: Bool { writer == .shuttingDown }
+
+        /// Why changes may have been acknowledged after this head; nil where none can have been.
+        package func doubt(onBoot current: String) -> String? {
+            guard case .running(let boot) = writer, boot.isEmpty || boot != current else { return nil }
+            return boot.isEmpty || current.isEmpty
+                ? "the machine may have been restarted since" : "the machine was restarted since"
+        }
+
+        var text: String {
+            switch writer {
+            case .running(let boot): boot.isEmpty ? end.description : "\(end) \(boot)"
+            case .shuttingDown: "\(end) \(Self.last)"
+            }
+        }
 
         /// Reads what ``text`` writes.
         init?(text: some StringProtocol) {
             let words = text.split(separator: " ")
             guard let first = words.first, let end = AuditHead(first) else { return nil }
-            self.init(end, written: words.count > 1 ? String(words[1]) : "")
+            self.init(end, onBoot: words.count > 1 ? String(words[1]) : "")
         }
     }
 
-    /// A write-ahead log, from its beginning to when SQLite begins it anew.
-    struct Log: Hashable {
-        let generation: String
-        /// Where the audit ended when it was begun: the database's file has held that ever since, by itself. Nil: unknown.
-        let base: AuditHead?
+    /// One write-ahead log, from when SQLite starts it until SQLite restarts it at its beginning.
+    package struct Log: Hashable, Sendable {
+        package let generation: String
+        /// The end of the audit when the log was started, which the database file itself holds since; nil: unknown.
+        package let base: AuditHead?
 
         var text: String { base.map { "\(generation) \($0)" } ?? generation }
 
-        init(generation: String, base: AuditHead?) { (self.generation, self.base) = (generation, base) }
+        package init(generation: String, base: AuditHead?) { (self.generation, self.base) = (generation, base) }
 
         /// Reads what ``text`` writes.
         init?(text: some StringProtocol) {
@@ -76,21 +100,21 @@ struct LockMarks: Equatable {
         }
     }
 
-    /// To be called where the audit has grown.
+    /// Notes a new last audit record.
     ///
-    /// - Parameter generation: of the log that `end` lies in; empty where it is unknown.
-    mutating func grow(to end: AuditHead, inLog generation: String) {
+    /// - Parameter generation: of the log that holds `end`; empty where it is unknown.
+    package mutating func advance(to end: AuditHead, inLog generation: String) {
         if generation.isEmpty {
             log = nil
         } else if log?.generation != generation {
-            // SQLite begins a log anew only once all of it is in the database's file.
+            // SQLite restarts a log only after all of it was copied into the database file.
             log = Log(generation: generation, base: log == nil ? nil : head?.end)
         }
         head = Head(end)
     }
 }
 
-// MARK: - As text
+// MARK: - Text form
 
 extension LockMarks {
     private static let open = "open"
@@ -101,15 +125,15 @@ extension LockMarks {
     private static let lost = "lost "
     private static let end = "end"
 
-    var lines: [String] {
+    package var lines: [String] {
         (isOpen ? [Self.open] : []) + (isClosed ? [Self.closed] : [])
             + (replaced.map { ["\(Self.replaced)\($0)"] } ?? []) + (head.map { [Self.head + $0.text] } ?? [])
             + (log.map { [Self.log + $0.text] } ?? [])
             + unrecordedLosses.map { Self.lost + $0.replacing("\n", with: " ") } + [Self.end]
     }
 
-    /// Reads ``lines``; passes over what it does not know.
-    init(_ lines: some Sequence<Substring>) {
+    /// Reads ``lines``; ignores unknown ones.
+    package init(_ lines: some Sequence<Substring>) {
         for line in lines.prefix(while: { $0 != Self.end }) {
             func after(_ prefix: String) -> Substring? {
                 line.hasPrefix(prefix) ? line.dropFirst(prefix.count) : nil

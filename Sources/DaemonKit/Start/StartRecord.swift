@@ -5,12 +5,12 @@ import MerchantOperations
 import Synchronization
 import Vocabulary
 
-/// Records the start in the audit, with what happened to the database since the last one, and who gets events from now on.
+/// Records the start in the audit, with any restore or loss since the last start, and stores which webhooks receive events.
 ///
-/// A disk that is full at the start keeps no payment waiting: keys are resolved, and the record is made up for.
+/// On a full disk the daemon starts without the record, so that keys are resolved, and ``StoreWatch`` repeats ``write()``.
 final class StartRecord: Sendable {
-    /// How long status shows that the database is older than it was.
-    static let showsOlder = Duration.seconds(86_400)
+    /// How long `status` reports that an older database was accepted.
+    static let olderDatabaseNotice = Duration.seconds(86_400)
 
     private let operations: MerchantOperations
     private let settings: Settings
@@ -18,80 +18,81 @@ final class StartRecord: Sendable {
     private let caller: Caller
     private let conditions: ConditionLog
     private let logger: Logger
-    private let history = Mutex<[(action: AuditAction, reason: String)]>([])
+    private let observation: StartObservation
+    private let reasons = Mutex<[(action: AuditAction, reason: String)]>([])
     private let isRecorded = Atomic(false)
-    private let isMade = Atomic(false)
+    private let isComplete = Atomic(false)
 
     init(
-        operations: MerchantOperations, settings: Settings, lock: InstanceLock, caller: Caller,
-        conditions: ConditionLog, logger: Logger
+        operations: MerchantOperations, settings: Settings, observation: StartObservation, lock: InstanceLock,
+        caller: Caller, conditions: ConditionLog, logger: Logger
     ) {
         self.operations = operations
         self.settings = settings
+        self.observation = observation
         self.lock = lock
         self.caller = caller
         self.conditions = conditions
         self.logger = logger
     }
 
-    /// - Throws: ``SettingsError`` where the database is older than it was and that was not accepted, or where permits have
-    ///   changed and the audit cannot be written.
-    func make(acceptsOlder: Bool) async throws {
-        let restored = try await operations.repository.read { try $0.daemonFact(MerchantOperations.restoredFact) } ?? ""
-        // A restored database is older, and is recorded as that.
-        if restored.isEmpty, let older = try await DatabaseHistory.olderThanShipped(settings, operations, logger) {
-            guard acceptsOlder else { throw SettingsError(DatabaseHistory.refusal([older])) }
-            try lock.keep([older.found])
-        }
-        var losses = lock.unrecordedLosses
-        if restored.isEmpty, losses.isEmpty, let missing = try await missingRecords() {
-            logger.error("\(missing)")
-            losses = [missing]
-            // Else the record of this would be measured by what is missing.
+    /// Decides, now that the database is open, whether the daemon may serve, and records the start.
+    ///
+    /// - Throws: ``StartRefusal``; ``SettingsError`` where the callers' permits changed and the audit cannot be written.
+    func decideAndWrite(acceptsOlder: Bool) async throws {
+        let observation = try await withContent()
+        let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlder).orRefusal()
+        for warning in warnings where !self.observation.findings.contains(warning) { warning.log(logger) }
+        try lock.keep(losses.filter { $0.code.consequence == .refusalUnlessAccepted }.map(\.fact))
+        let unaccepted = losses.filter { $0.code.consequence == .recordedLoss }
+        if !unaccepted.isEmpty {
+            for loss in unaccepted { loss.log(logger) }
+            // Otherwise the next start would compare with the missing record again.
             try lock.forgetDatabase()
         }
-        history.withLock { history in
-            if !restored.isEmpty { history.append((.databaseRestored, restored)) }
-            history += losses.map { (.olderDatabaseAccepted, $0) }
+        reasons.withLock { reasons in
+            if let restored = observation.content?.restoredFrom { reasons.append((.databaseRestored, restored)) }
+            reasons += (lock.unrecordedLosses + unaccepted.map(\.fact)).map { (.olderDatabaseAccepted, $0) }
         }
-        if await !makeUp(), try await !operations.knowsPermits(settings.policy) {
+        if await !write(), try await !operations.knowsPermits(settings.policy) {
             throw SettingsError(
-                "the callers' permits have changed and the audit cannot be written: make room, or start with the permits as they were"
+                "the callers' permits have changed and the change cannot be written to the audit; make room on the disk, or start with the previous permits"
             )
         }
     }
 
-    /// An older copy, or a chain without its end, is seen without a shipped head too. No reason to refuse: what tells of it lies
-    /// beside the database, and goes or comes with it.
-    private func missingRecords() async throws -> String? {
-        guard let head = lock.found.head?.end, let found = try await operations.difference(from: head) else {
-            return nil
+    private func withContent() async throws -> StartObservation {
+        let (restored, end) = try await operations.repository.read {
+            (try $0.daemonFact(MerchantOperations.restoredFact), try $0.auditHead())
         }
-        return
-            "the database is not as the last daemon here left it (\(found.detail)); no head was shipped, so the start was not refused: if that was not meant, stop, put the newer one back or restore a backup"
+        var observation = observation
+        observation.content = try await StartObserver(settings: settings).content(
+            restoredFrom: restored, auditEnd: end, observation.marks
+        ) { try await operations.difference(from: $0)?.detail }
+        return observation
     }
 
-    /// - Returns: whether the start is on record now.
-    func makeUp() async -> Bool {
-        guard !isMade.load(ordering: .acquiring) else { return true }
+    /// - Returns: whether the record is written; calls after that do nothing.
+    func write() async -> Bool {
+        guard !isComplete.load(ordering: .acquiring) else { return true }
         do {
-            // Harmless to repeat, so it comes first: the start is on record once.
+            // First, because it can be repeated; the start is recorded once.
             try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
             if !isRecorded.load(ordering: .acquiring) {
-                if !history.withLock({ $0.isEmpty }) {
+                if !reasons.withLock({ $0.isEmpty }) {
                     let now = operations.clock.now
                     try await operations.repository.write {
                         try MerchantOperations.beginWaitingTimesAgain(at: now, in: $0)
                     }
                 }
                 try await operations.recordStart(
-                    as: caller, version: Program.version, policy: settings.policy, history: history.withLock { $0 })
+                    as: caller, version: Program.version, policy: settings.policy, history: reasons.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)
             }
             try lock.set { $0.unrecordedLosses = [] }
             try await forgetRestore()
-            isMade.store(true, ordering: .releasing)
-            try await showOlder()
+            isComplete.store(true, ordering: .releasing)
+            try await reportOlderDatabase()
             return true
         } catch {
             logger.error("the start could not be recorded", metadata: ["error": "\(error)"])
@@ -99,10 +100,10 @@ final class StartRecord: Sendable {
         }
     }
 
-    /// The head of a restored database takes the place of the newer one before the restore is forgotten: a start that is cut
-    /// short in between is not refused the next time.
+    /// Ships the head of a restored database before the note of the restore is removed. Otherwise, after an interrupted start, the
+    /// next start would compare with the newer head and refuse.
     private func forgetRestore() async throws {
-        guard !history.withLock({ $0.isEmpty }) else { return }
+        guard !reasons.withLock({ $0.isEmpty }) else { return }
         let head = try await operations.repository.read { try $0.auditHead() }
         if let file = settings.auditHead.file, let head {
             do { try HeadFile(path: file).append(head, at: operations.clock.now) } catch {
@@ -113,16 +114,16 @@ final class StartRecord: Sendable {
         try await operations.repository.write { try $0.setDaemonFact(MerchantOperations.restoredFact, "") }
     }
 
-    private func showOlder() async throws {
+    private func reportOlderDatabase() async throws {
         let (text, undone) = try await operations.repository.read {
             (try $0.daemonFact(MerchantOperations.olderSinceFact), try $0.daemonFact(MerchantOperations.undoneFact))
         }
         guard let since = text.flatMap({ Timestamp(rfc3339: $0) }),
-            operations.clock.now < since.adding(Self.showsOlder)
+            operations.clock.now < since.adding(Self.olderDatabaseNotice)
         else { return }
         conditions.set(
             .databaseRestored, .warning,
-            "an older database was taken for good at \(since): what was done between it and then is undone, revocations too; look at 'audit list'\(undone.map { $0.isEmpty ? "" : ". At the restore: \($0)" } ?? "")"
+            "an older database was accepted at \(since): later changes, revocations too, are undone; see 'audit list'\(undone.map { $0.isEmpty ? "" : ". Undone by the restore: \($0)" } ?? "")"
         )
     }
 }

@@ -1,0 +1,97 @@
+import Vocabulary
+
+/// `master-key`: where the master key comes from, and where the previous one does.
+package struct MasterKeySettings: Hashable, Sendable {
+    package let current: MasterKeySource
+    /// Used for what is still sealed by the previous master key.
+    package let previous: MasterKeySource?
+
+    init(current: MasterKeySource, previous: MasterKeySource? = nil) {
+        self.current = current
+        self.previous = previous
+    }
+
+    init(reading reader: SettingsReader, in directory: String, environment variables: [String: String]) throws {
+        let current = try SourceSettings(reading: reader, "master-key", of: "the master key")
+        let previous = try SourceSettings(reading: reader, "master-key.previous", of: "the previous master key")
+        self.init(
+            current: try current.source(variables, defaultFile: "\(directory)/master.key"),
+            previous: previous.isGiven ? try previous.source(variables, defaultFile: nil) : nil)
+        guard self.previous != self.current else {
+            throw SettingsError(
+                "'master-key.previous' is the same as 'master-key', expected the source of the previous key")
+        }
+    }
+}
+
+/// The settings of one source, before they are checked against each other.
+private struct SourceSettings {
+    enum Kind: String, CaseIterable {
+        case file
+        case systemdCredential = "systemd-credential"
+        case command
+    }
+
+    let name: String
+    let kind: Kind?
+    let file: String?
+    let credential: String?
+    let command: [String]?
+    let seconds: Duration?
+
+    init(reading reader: SettingsReader, _ name: String, of key: String) throws {
+        self.name = name
+        kind = try reader.optional(
+            "\(name).source", .choice, whenUnset: "file", "Where \(key) comes from.")
+        file = try reader.optional(
+            "\(name).file", .text, whenUnset: name == "master-key" ? "master.key in the state directory" : "-",
+            "The file with the 32 bytes of \(key), mode 0600.")
+        credential = try reader.optional(
+            "\(name).credential", .credentialName, whenUnset: "master-key",
+            "The name of the systemd credential that holds \(key).")
+        command = try reader.list(
+            "\(name).command", .text, whenUnset: "-",
+            "A program's absolute path and its arguments; it prints the 32 bytes of \(key) and nothing else.")
+        seconds = try reader.optional(
+            "\(name).timeout", .duration(inSeconds: 1...300, from: "1s", to: "300s"), whenUnset: "30s",
+            "How long the command for \(key) may take.")
+    }
+
+    var isGiven: Bool { kind != nil || file != nil || credential != nil || command != nil || seconds != nil }
+
+    func source(_ variables: [String: String], defaultFile: String?) throws -> MasterKeySource {
+        let kind = kind ?? .file
+        // A setting without effect would be mistaken for one that counts.
+        let fields: [(Kind, String, Bool)] = [
+            (.file, "file", file != nil), (.systemdCredential, "credential", credential != nil),
+            (.command, "command", command != nil), (.command, "timeout", seconds != nil),
+        ]
+        for (other, field, isSet) in fields where isSet && other != kind {
+            throw SettingsError("'\(name).\(field)' is set, expected '\(name).source: \(other.rawValue)' with it")
+        }
+        switch kind {
+        case .file:
+            guard let path = file ?? defaultFile else {
+                throw SettingsError("'\(name).file' is missing, expected the file that holds the key")
+            }
+            return .file(path)
+        case .systemdCredential:
+            return .credential(name: credential ?? "master-key", directory: variables["CREDENTIALS_DIRECTORY"])
+        case .command:
+            guard let command, command.first?.hasPrefix("/") == true else {
+                throw SettingsError(
+                    "'\(name).command' is '\((command ?? []).joined(separator: " "))', expected a list of a program's absolute path and its arguments"
+                )
+            }
+            return .command(command, seconds: Int((seconds ?? .seconds(30)).components.seconds))
+        }
+    }
+}
+
+extension SettingFormat where Value == String {
+    fileprivate static var credentialName: Self {
+        Self(expectation: "expected a name without '/'") {
+            $0.isEmpty || $0.contains("/") || [".", ".."].contains($0) ? nil : $0
+        }
+    }
+}

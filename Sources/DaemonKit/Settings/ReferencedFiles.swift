@@ -1,0 +1,53 @@
+import AppleGateway
+import FoundationEssentials
+import KeyCustody
+import MerchantCore
+import PaymentToken
+
+/// The files that the settings name, read and validated. The start, `config check` and `diagnose` all read them here.
+struct ReferencedFiles {
+    /// Nil: Apple's root, which is built in.
+    let tokenRoots: [TrustRoot]?
+    /// Nil: the issuers of certificates are not verified.
+    let certificateIssuers: CertificateIssuers?
+    let gatewayRoots: TrustRoots
+    let domainCheckRoots: TrustRoots
+    /// Nil: the identity keys in custody are used.
+    let identity: IdentityFiles?
+
+    /// - Throws: ``SettingsError`` naming the setting and the file.
+    init(reading settings: Settings) throws {
+        tokenRoots = try Self.tokenRoots(settings.trust.tokenRoots)
+        certificateIssuers = try settings.trust.certificateIssuers.map { paths in
+            // Apple's root completes the chains: most settings name Apple's intermediate CAs only.
+            try CertificateIssuers(
+                reading: try paths.map { try Self.file("trust.certificate-issuers", $0) }
+                    + [TrustRoot.appleRootCAG3.derRepresentation])
+        }
+        gatewayRoots = try Self.roots("apple.gateway.trust-roots", settings.gateway.trustRoots)
+        domainCheckRoots = try Self.roots("domain-check.trust-roots", settings.domainCheck.trustRoots)
+        do { identity = try settings.gateway.identityFiles.map { try IdentityFiles($0) } } catch {
+            throw SettingsError("'apple.gateway.identity': \(error)")
+        }
+    }
+
+    private static func tokenRoots(_ paths: [String]) throws -> [TrustRoot]? {
+        guard !paths.isEmpty else { return nil }
+        return try paths.flatMap { path in
+            let text = String(decoding: try file("trust.token-roots", path), as: UTF8.self)
+            do { return try TrustRoot.reading(pem: text) } catch {
+                throw SettingsError("'trust.token-roots' names \(path): \(error)")
+            }
+        }
+    }
+
+    private static func roots(_ setting: String, _ paths: [String]) throws -> TrustRoots {
+        guard !paths.isEmpty else { return .system }
+        let pem = try paths.flatMap { try file(setting, $0) + [UInt8(ascii: "\n")] }
+        do { return try TrustRoots(pem: pem) } catch { throw SettingsError("'\(setting)': \(error)") }
+    }
+
+    private static func file(_ setting: String, _ path: String) throws -> [UInt8] {
+        try SmallFile.read(path, named: "'\(setting)' names \(path), which")
+    }
+}

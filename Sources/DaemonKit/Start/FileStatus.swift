@@ -1,0 +1,49 @@
+import CLinux
+import Glibc
+
+/// What the kernel knows about a file.
+struct FileStatus: Equatable {
+    enum Kind { case regular, directory, socket, other }
+
+    let device: UInt64
+    let inode: UInt64
+    /// In bytes.
+    let size: Int
+    let kind: Kind
+    /// The permission bits.
+    let mode: UInt32
+    let uid: UInt32
+    let gid: UInt32
+    /// When content and attributes last changed, in nanoseconds since 1970.
+    let modified: Int64
+    let changed: Int64
+
+    /// Nil where there is no such file; `errno` says why.
+    init?(of path: String, followsLinks: Bool = false) {
+        var file = clinux_file()
+        guard (followsLinks ? clinux_stat(path, &file) : clinux_lstat(path, &file)) == 0 else { return nil }
+        self.init(file)
+    }
+
+    /// The file that is open as `descriptor`.
+    init?(descriptor: CInt) {
+        var file = clinux_file()
+        guard clinux_fstat(descriptor, &file) == 0 else { return nil }
+        self.init(file)
+    }
+
+    private init(_ file: clinux_file) {
+        (device, inode, size) = (file.device, file.inode, Int(file.size))
+        (uid, gid, mode) = (file.uid, file.gid, file.mode & 0o7777)
+        (modified, changed) = (file.modified_ns, file.changed_ns)
+        switch file.mode & S_IFMT {
+        case S_IFREG: kind = .regular
+        case S_IFDIR: kind = .directory
+        case S_IFSOCK: kind = .socket
+        default: kind = .other
+        }
+    }
+
+    /// Whether both are the same file.
+    func isSameFile(as other: FileStatus) -> Bool { (device, inode) == (other.device, other.inode) }
+}

@@ -1,0 +1,121 @@
+import DaemonKit
+import Foundation
+import Logging
+import MerchantCore
+import Testing
+import Vocabulary
+
+/// The settings file, the environment and the defaults.
+@Suite struct SettingsTests {
+    private let directory: URL
+
+    init() throws {
+        directory = URL(filePath: NSTemporaryDirectory()).appending(path: "settings-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    private func read(_ yaml: String?, environment: [String: String] = [:]) throws -> Settings {
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = directory.appending(path: "c.yaml")
+        if let yaml { try Data(yaml.utf8).write(to: file) }
+        return try Settings.read(
+            file: yaml.map { _ in file.path }, stateDirectory: "/state", environment: environment)
+    }
+
+    private func refusal(_ yaml: String) throws -> String {
+        try #require(throws: SettingsError.self) { try read(yaml) }.description
+    }
+
+    @Test func `without a file everything has its default`() throws {
+        let settings = try read(nil)
+        #expect(settings.environment == .production)
+        #expect(settings.masterKey.current == .file("/state/master.key") && settings.masterKey.previous == nil)
+        #expect(settings.adminSocket.path == "/state/admin.sock" && settings.adminSocket.mode == 0o600)
+        #expect(settings.decryptorSocket.path == "/state/decryptor.sock")
+        #expect(settings.trust.tokenRoots == [] && settings.trust.certificateIssuers == nil)
+        #expect(settings.auditHead.file == nil && settings.auditHead.every == .seconds(60))
+        #expect(settings.auditHead.eventEvery == nil && settings.backup == nil)
+        #expect(settings.gateway.endpoint == nil && settings.gateway.connectTimeout == .seconds(10))
+        #expect(settings.gateway.answerTimeout == .seconds(30) && settings.domainCheck.timeout == .seconds(15))
+        #expect(settings.events.retention == .seconds(400 * 86_400) && settings.events.webhooks.isEmpty)
+        #expect(settings.rolls == .init())
+        #expect(settings.logLevel == .info && settings.given.isEmpty)
+    }
+
+    @Test func `an environment variable wins over the file`() throws {
+        let settings = try read("log:\n  level: debug\n", environment: ["MERCHANTKEYD_LOG_LEVEL": "error"])
+        #expect(settings.logLevel == .error)
+    }
+
+    @Test func `every setting outside a list of mappings can come from its environment variable`() throws {
+        for declaration in SettingsCatalog.standard.declarations where declaration.environmentName != nil {
+            let name = try #require(declaration.environmentName)
+            // Most formats refuse the text, by the setting's name; the others show it among what is set.
+            let seen: String
+            do {
+                let settings = try Settings.read(file: nil, stateDirectory: "/state", environment: [name: "\u{1}"])
+                seen = settings.given.map(\.name).joined()
+            } catch { seen = "\(error)" }
+            #expect(seen.contains(declaration.name) || seen.contains("apple.gateway.identity"), "\(name): \(seen)")
+        }
+    }
+
+    @Test func `what is set is reported by name, as config check prints it`() throws {
+        let settings = try read("backup:\n  directory: /backups\n  every: 12h\n")
+        #expect(settings.given.map(\.name) == ["backup.directory", "backup.every"])
+        let backup = try #require(settings.backup)
+        #expect(backup.directory == "/backups" && backup.every == .seconds(43_200) && backup.keep == 30)
+    }
+
+    @Test func `with callers the default mode of the sockets admits every user`() throws {
+        let settings = try read("callers:\n  - uid: 0\n    permits: [read]\n")
+        #expect(settings.adminSocket.mode == 0o666 && settings.decryptorSocket.mode == 0o666)
+    }
+
+    @Test(arguments: [
+        ("enviroment: sandbox", "enviroment"), ("environment: test", "'environment'"),
+        ("callers:\n  - permits: [read]", "'callers.0'"), ("callers:\n  - uid: 1\n    gid: 1", "'callers.0'"),
+        ("callers:\n  - uid: 1\n    permits: [reed]", "'callers.0.permits'"),
+        ("callers:\n  - uid: x\n    permits: []", "'callers.0.uid'"),
+        ("callers:\n  - uid: 1\n    name: x", "'callers.0.name'"),
+        ("callers:\n  - uid: 0\n    permits: [read]\n    merchants:\n", "'callers.0.merchants'"),
+        ("callers:\n  - uid: 0\n    merchants: [shop]\n", "'callers.0.merchants'"),
+        ("callers:\n", "'callers'"), ("callers: {}\n", "'callers'"), ("a: [", "YAML"),
+        ("log:\n  level: loud", "'log.level'"), ("log:\n  0:\n    level: info", "'log.0.level'"),
+        ("log:\n  level: [info]", "'log.level'"), ("sockets:\n  admin:\n    mode: rw", "'sockets.admin.mode'"),
+        ("sockets:\n  admin:\n    mode: 1777", "'sockets.admin.mode'"),
+        ("apple:\n  gateway:\n    url: http://localhost", "'apple.gateway.url'"),
+        ("apple:\n  gateway:\n    identity:\n      private-key: /x", "'apple.gateway.identity'"),
+        ("apple:\n  gateway:\n    identity:\n      merchant-identifier: shop", "merchant-identifier'"),
+        ("apple:\n  gateway:\n    timeouts:\n      answer: 0", "'apple.gateway.timeouts.answer'"),
+        ("apple:\n  gatway:\n    url: https://localhost", "'apple.gatway.url'"),
+        ("domain-check:\n  allow-internal-addresses: 1", "'domain-check.allow-internal-addresses'"),
+        ("domain-check:\n  resolve: [shop.example.com]", "'domain-check.resolve'"),
+        ("domain-check:\n  resolve: [shop.example.com=localhost]", "'domain-check.resolve'"),
+        ("backup:\n  every: soon\n", "'backup.every'"), ("backup:\n  directory: here\n", "'backup.directory'"),
+        ("backup:\n  keep: 0\n", "'backup.keep'"), ("audit:\n  head:\n    file: x\n", "'audit.head.file'"),
+        ("audit:\n  heads: x\n", "'audit.heads'"), ("events:\n  retention-days: 0\n", "'events.retention-days'"),
+        ("events:\n  webhooks:\n    - name: x\n", "'events.webhooks.0'"),
+        ("events:\n  webhooks:\n    - url: https://x.example.com\n", "'secret-file'"),
+        ("roll:\n  renew-before: 0d\n", "'roll.renew-before'"),
+        ("roll:\n  promote-on-proof: yes please\n", "'roll.promote-on-proof'"),
+        ("master-key:\n  source: memory\n", "'master-key.source'"),
+        ("master-key:\n  credential: x\n", "'master-key.credential'"),
+        ("master-key:\n  source: systemd-credential\n  credential: a/b\n", "'master-key.credential'"),
+        ("master-key:\n  source: command\n  command: [unseal]\n", "'master-key.command'"),
+        ("master-key:\n  source: command\n  command: [/bin/x]\n  timeout: 301s\n", "'master-key.timeout'"),
+        ("master-key:\n  previous:\n    source: file\n", "'master-key.previous.file'"),
+        ("master-key:\n  previous:\n    file: /state/master.key\n", "'master-key.previous'"),
+    ])
+    func `a wrong setting is refused by name`(yaml: String, name: String) throws {
+        #expect(try refusal(yaml).contains(name))
+    }
+
+    @Test func `a setting is declared once and its default is valid`() {
+        let declarations = SettingsCatalog.standard.declarations
+        #expect(Set(declarations.map(\.name)).count == declarations.count)
+        for declaration in declarations {
+            #expect(!declaration.summary.isEmpty && !declaration.defaultText.isEmpty, "\(declaration.name)")
+        }
+    }
+}
