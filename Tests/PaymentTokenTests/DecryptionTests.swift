@@ -35,14 +35,14 @@ struct DecryptionTests {
             .sharedSecretFromKeyAgreement(with: TestMint.merchantKey.publicKey)
         let information =
             [0x0D] + Array("id-aes256-GCM".utf8) + Array("Apple".utf8) + MerchantIdentifierHash(of: identifier).bytes
-        let theirs = try OpenSSL.run([
+        let expected = try OpenSSL.run([
             "kdf", "-keylen", "32", "-kdfopt", "digest:SHA256", "-kdfopt",
             "hexkey:\(secret.withUnsafeBytes { Hex.encode($0) })", "-kdfopt", "hexinfo:\(Hex.encode(information))",
             "-binary", "SSKDF",
         ])
-        let ours = try SymmetricKeyDerivation.symmetricKey(
+        let derived = try SymmetricKeyDerivation.symmetricKey(
             sharedSecret: secret, merchantIdentifier: identifier.rawValue)
-        #expect(ours.withUnsafeBytes { Array($0) } == theirs)
+        #expect(derived.withUnsafeBytes { Array($0) } == expected)
     }
 
     @Test("Ciphertext made with a 12-byte initialization vector or a hexadecimal merchant hash cannot be decrypted")

@@ -52,7 +52,7 @@ let agree = try stopwatch.measure("bare P-256 ECDH (swift-crypto)") {
     _ = try key.sharedSecretFromKeyAgreement(with: sender.agreementKey)
 }
 let limit = 1 / (1 / verify + 1 / agree)
-let verifyRoot = try stopwatch.measure("bare P-384 verify (libcrypto), as by the root") { try bareRoot.verify() }
+let verifyRoot = try stopwatch.measure("bare P-384 verify (libcrypto)") { try bareRoot.verify() }
 // The signatures of the root over the intermediate, of the intermediate over the signing certificate, and of the signing
 // certificate over the token.
 let coldLimit = 1 / (1 / verifyRoot + 2 / verify + 1 / agree)
