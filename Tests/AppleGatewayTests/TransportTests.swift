@@ -1,6 +1,7 @@
 import AppleGateway
 import Foundation
 import FoundationNetworking
+import MerchantTestSupport
 import NIOHTTP1
 import Testing
 
@@ -279,7 +280,8 @@ import Testing
         }
     }
 
-    @Test func `thousands of requests leave neither descriptors nor memory behind`() async throws {
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `thousands of requests leave neither descriptors nor memory behind`() async throws {
         try await withSite(bench) {
             .answer(200, [:], $0.body)
         } _: { site in

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// A payment is taken once: by whichever of many processes, whatever becomes of the daemon meanwhile.
@@ -35,7 +36,8 @@ import Testing
         return installation.path(name)
     }
 
-    @Test(.enabled(if: (try? Installation.run(["python3", "--version"]).status) == 0, "python3 is not here"))
+    @Test(
+        .tags(.slow), .skippedInQuickRuns, .enabled(if: Installation.hasPython, "needs Python's package cryptography"))
     func
         `64 processes claim the same 1,000 tokens at once, the daemon is killed in the middle, and each is won exactly once`()
         throws
@@ -57,7 +59,7 @@ import Testing
         while try !told().contains("in the middle"), claimants.isRunning { Thread.sleep(forTimeInterval: 0.01) }
         installation.stop(SIGKILL)
         try installation.start(config: try Self.config(of: installation))
-        claimants.waitUntilExit()
+        claimants.waitForExit()
         let complaints = try told()
         #expect(claimants.terminationStatus == 0, "\(complaints)")
 

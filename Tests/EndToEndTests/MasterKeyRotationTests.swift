@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// The master key and the data key are replaced while the daemon serves, however often it is killed.
@@ -25,7 +26,8 @@ import Testing
             .filter { $0.contains("master") }.sorted()
     }
 
-    @Test func `a rotation killed at random always finishes, and every key is readable all the while`() throws {
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `a rotation killed at random always finishes, and every key is readable all the while`() throws {
         try installation.start()
         let population = try KeyPopulation(
             Self.keys, certified: min(500, Self.keys / 4), by: installation.adminSocket)

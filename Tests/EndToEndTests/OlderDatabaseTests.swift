@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// An older copy of the database is put back, or what was written last is gone: said at the start, never passed over.
@@ -335,7 +336,7 @@ import Testing
         let config = try installation.write(
             "audit:\n  head:\n    syslog: \(socket)\n    file: \(installation.path("nowhere/heads"))\n", "s.yaml")
         try installation.start(config: config)
-        listener.waitUntilExit()
+        listener.waitForExit()
         let told = try String(contentsOfFile: installation.path("told"), encoding: .utf8)
         #expect(told.wholeMatch(of: /<85>merchantkeyd\[\d+\]: audit head \d+:[0-9a-f]{64}/) != nil, "\(told)")
         try installation.eventually("the next head finds nobody") {

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary
@@ -11,7 +12,7 @@ import Vocabulary
     static let isPossible =
         FailingCalls.isPossible && (try? Installation.run(["python3", "-c", "import sqlite3"]).status) == 0
 
-    @Test(.enabled(if: isPossible, "needs a C compiler and python3"))
+    @Test(.tags(.slow), .skippedInQuickRuns, .enabled(if: isPossible, "needs a C compiler and python3"))
     func `no power failure loses what was acknowledged or breaks the database`() throws {
         let installation = try Installation()
         let code = try installation.write(Self.recorder, "recorder.c")

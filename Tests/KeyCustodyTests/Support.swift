@@ -1,6 +1,7 @@
 import Foundation
 import KeyCustody
 import MerchantCore
+import MerchantTestSupport
 import Secrets
 import Synchronization
 import Vocabulary
@@ -45,7 +46,7 @@ enum Tool {
         try process.run()
         let result = output.fileHandleForReading.readDataToEndOfFile()
         let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        process.waitForExit()
         guard process.terminationStatus == 0 else {
             throw Failed(
                 description: "\(arguments.joined(separator: " ")): \(String(decoding: complaint, as: UTF8.self))")

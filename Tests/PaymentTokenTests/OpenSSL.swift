@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 
 /// The `openssl` program: a second opinion that shares no code with what is tested.
 enum OpenSSL {
@@ -17,7 +18,7 @@ enum OpenSSL {
         try stdin.fileHandleForWriting.close()
         let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
         let complaint = try stderr.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        process.waitForExit()
         guard process.terminationStatus == 0 else { throw Refusal(output: String(decoding: complaint, as: UTF8.self)) }
         return Array(output)
     }

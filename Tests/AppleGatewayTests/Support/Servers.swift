@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 
@@ -49,7 +50,7 @@ func withPython(_ bench: Bench, _ options: [String], _ body: (_ url: String) asy
     defer {
         // A child of a thread of Dispatch's inherits SIGTERM blocked, and Python leaves it so.
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForExit()
     }
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)), "\(line)")
