@@ -43,6 +43,7 @@ public enum SymmetricKeyDerivation {
         hash.update(data: merchant.bytes)
         var digest = hash.finalize()
         // 32 bytes: never empty, so there is a base address.
+        // swift-format-ignore: NeverForceUnwrap
         defer { withUnsafeMutableBytes(of: &digest) { explicit_bzero($0.baseAddress!, $0.count) } }
         return SecretBytes(count: SHA256.byteCount) { memory in
             digest.withUnsafeBytes { memory.copyMemory(from: $0) }

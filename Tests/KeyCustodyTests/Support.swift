@@ -112,7 +112,9 @@ final class MemoryStore: DataKeyRepository, Sendable {
 
 /// A custody with a store of its own.
 struct Bench {
+    // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("merchant.com.example.shop")!  // in the required form
+    // swift-format-ignore: NeverForceUnwrap
     static let otherMerchant = MerchantIdentifier("merchant.com.example.other")!  // in the required form
 
     let store = MemoryStore()

@@ -7,8 +7,10 @@ import Vocabulary
 
 @Suite("Mutated tokens")
 struct MutationTests {
-    /// `MERCHANTKEYD_MUTATIONS` asks for more, `MERCHANTKEYD_SEED` repeats a failure.
-    static let count = ProcessInfo.processInfo.environment["MERCHANTKEYD_MUTATIONS"].flatMap { Int($0) } ?? 100_000
+    /// 100,000, or 20,000 in a quick run. `MERCHANTKEYD_MUTATIONS` sets the number, `MERCHANTKEYD_SEED` repeats a failure.
+    static let count =
+        ProcessInfo.processInfo.environment["MERCHANTKEYD_MUTATIONS"].flatMap { Int($0) }
+        ?? (TestRun.isQuick ? 20_000 : 100_000)
     static let seed = ProcessInfo.processInfo.environment["MERCHANTKEYD_SEED"].flatMap { UInt64($0) } ?? 20_261_121
     /// libcrypto reads every token that memory accepts, and of the others one in this many.
     static let sampled = 20

@@ -11,6 +11,7 @@ import Vocabulary
 /// One hierarchy for every test, since making RSA keys is slow, and identities that it issued.
 final class Bench: Sendable {
     static let shared = Result { try Bench() }
+    // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("platformintegrator.com.example")!  // in the required form
 
     let scratch: Scratch
