@@ -16,6 +16,11 @@ final class Installation: Sendable {
             try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any], "\(output) \(error)")
         }
 
+        /// Of the daemon's refusal, as merchantkeyctl prints it: "refused: CODE: detail".
+        var refusalCode: String? {
+            error.firstMatch(of: #/(?m)^refused: (\w+): /#).map { String($0.1) }
+        }
+
         func text(_ name: String) throws -> String { try #require(try json()[name] as? String, "\(output)") }
     }
 
