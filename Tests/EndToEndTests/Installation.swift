@@ -61,6 +61,12 @@ final class Installation: Sendable {
         Issue.record("not within ten seconds: \(what): \(log.suffix(2000))")
     }
 
+    /// Returns in the next whole second of the clock, for what is recorded in seconds.
+    static func waitForNextSecond() {
+        let now = time(nil)
+        while time(nil) == now { usleep(5_000) }
+    }
+
     var adminSocket: String { path("state/admin.sock") }
     var decryptorSocket: String { path("state/decryptor.sock") }
 
@@ -83,7 +89,6 @@ final class Installation: Sendable {
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         daemon.value = process
-        // Waiting for another process: there is no clock of ours to move.
         let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
             if expected.contains(try curl(decryptorSocket, "/v1/health").output),
@@ -94,14 +99,17 @@ final class Installation: Sendable {
             guard process.isRunning else { break }
             Thread.sleep(forTimeInterval: 0.01)
         }
-        Issue.record("the daemon did not answer: \(log)")
+        Issue.record(
+            "the daemon did not answer: \(process.isRunning ? "running" : "ended, \(process.terminationReason) \(process.terminationStatus)"): \(log)"
+        )
     }
 
     /// Ends the daemon, by default as a service manager does.
     @discardableResult
     func stop(_ signal: CInt = SIGTERM) -> Int32 {
         guard let process = daemon.value else { return -1 }
-        kill(process.processIdentifier, signal)
+        // The number of a process that has ended may be another one's by now.
+        if process.isRunning { kill(process.processIdentifier, signal) }
         process.waitForExit()
         daemon.value = nil
         return process.terminationStatus

@@ -66,8 +66,8 @@ import Testing
     @Test func `while two commands roll a merchant a client decrypts tokens of both keys without one failure`() throws {
         let first = try installation.certifiedKey(Self.merchant, "first")
         #expect(try installation.ctl("key", "promote", first).status == 0)
-        // Certificates are told apart by the second they begin in.
-        Thread.sleep(forTimeInterval: 1.1)
+        // Certificates differ by the second in which their validity begins.
+        Installation.waitForNextSecond()
         let client = DecryptingClient(installation.decryptorSocket)
         defer { client.stop() }
         func goesOn(_ names: String..., when: String) throws {
@@ -110,8 +110,8 @@ import Testing
     {
         let first = try installation.certifiedKey(Self.merchant, "first")
         #expect(try installation.ctl("key", "promote", first).status == 0)
-        // Certificates are told apart by the second they begin in.
-        Thread.sleep(forTimeInterval: 1.1)
+        // Certificates differ by the second in which their validity begins.
+        Installation.waitForNextSecond()
         try kill()
 
         let started = try installation.ctlJSON("roll", "start", Self.merchant, "--csr", installation.path("second.csr"))
@@ -181,8 +181,8 @@ import Testing
         #expect(try openRolls() == 0)
         #expect(try start(within: "900d")["done"] as? Int == 12)
         #expect(try openRolls() == 12)
-        // The time of a roll is told in whole seconds.
-        Thread.sleep(forTimeInterval: 1.1)
+        // A roll's time has whole seconds.
+        Installation.waitForNextSecond()
         #expect(try start(within: "900d")["unchanged"] as? Int == 12)
         #expect(try openRolls() == 12)
     }

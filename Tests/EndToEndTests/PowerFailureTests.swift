@@ -27,7 +27,11 @@ import Vocabulary
             Ledger(socket: installation.adminSocket, prefix: "merchant.com.power\($0)", authority: authority)
         }
         let threads = ledgers.map { ledger in Running { ledger.work() } }
-        Thread.sleep(forTimeInterval: 3)
+        // The record grows with each write and reply of the daemon.
+        try installation.eventually("enough is recorded") {
+            let size = try FileManager.default.attributesOfItem(atPath: installation.path("record"))[.size] as? Int
+            return size ?? 0 > 8 << 20
+        }
         installation.stop(SIGKILL)
         for thread in threads { thread.join() }
 

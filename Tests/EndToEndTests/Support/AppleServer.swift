@@ -32,7 +32,7 @@ final class TestServer: Sendable {
 
     deinit {
         // A child of a thread of Dispatch's inherits SIGTERM blocked, and Python leaves it so.
-        kill(process.processIdentifier, SIGKILL)
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitForExit()
     }
 }
