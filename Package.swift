@@ -176,8 +176,11 @@ let testTargets: [Target] = [
     .executableTarget(
         name: "TokenFuzz", dependencies: ["PaymentToken", "Secrets", "Vocabulary"], path: "Tests/TokenFuzz",
         swiftSettings: strict),
-    tests("KeyCustodyTests", ["KeyCustody", "MerchantCore", "Vocabulary", "Secrets", .crypto, .cryptoExtras]),
-    tests("SandboxKitTests", ["SandboxKit", "Vocabulary", .crypto], resources: [.copy("Scripts")]),
+    tests(
+        "KeyCustodyTests",
+        ["KeyCustody", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets", .crypto, .cryptoExtras]),
+    tests(
+        "SandboxKitTests", ["SandboxKit", "MerchantTestSupport", "Vocabulary", .crypto], resources: [.copy("Scripts")]),
     tests(
         "AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(

@@ -1,33 +1,66 @@
-# Shared by the scripts: what they need, and the one build configuration (sourced, never run).
+# Shared by the scripts: the packages they need and the one build configuration. Sourced, never run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-# need_packages NAME...: installs the Debian packages that are missing, or says exactly what to install.
+# need_packages NAME...: installs the Debian packages that are missing, or stops with the command that installs them.
 need_packages() {
   local missing=() name
   for name in "$@"; do
     dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q 'ok installed' || missing+=("$name")
   done
   [ ${#missing[@]} -eq 0 ] && return
+  command -v apt-get >/dev/null \
+    || die "this system has no apt-get; install the equivalents of these Debian packages: ${missing[*]}"
   local sudo=()
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null && sudo -n true 2>/dev/null \
-      || die "these packages are missing and we are not root; run: sudo apt-get install ${missing[*]}"
     sudo=(sudo -n)
+    command -v sudo >/dev/null && sudo -n true 2>/dev/null \
+      || die "packages are missing, and only root can install them; run: sudo apt-get install --no-install-recommends ${missing[*]}"
   fi
-  command -v apt-get >/dev/null || die "apt-get is missing; install by hand: ${missing[*]}"
   say "installing ${missing[*]}"
-  "${sudo[@]}" apt-get update -qq >&2
-  DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  { "${sudo[@]}" apt-get update -qq \
+    && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >&2 \
+    || die "the installation failed; run: sudo apt-get install --no-install-recommends ${missing[*]}"
+}
+
+# need_commands COMMAND=PACKAGE...: as need_packages, for packages whose command is not on PATH.
+need_commands() {
+  local missing=() pair
+  for pair in "$@"; do command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}"); done
+  [ ${#missing[@]} -eq 0 ] || need_packages "${missing[@]}"
 }
 
 need_toolchain() {
   command -v swift >/dev/null \
     || die "there is no Swift toolchain: install Swift 6.2 or newer from https://www.swift.org/install/linux and put its usr/bin on PATH"
   need_packages libssl-dev libsqlite3-dev
+}
+
+# need_python: puts a python3 on PATH that has the packages of Tests/requirements.txt. If the installed one lacks them,
+# they are installed into a virtual environment in .build/python.
+need_python() {
+  local environment=$PWD/.build/python
+  has_modules() { "$1" -c 'import cryptography.x509, jsonschema, openapi_spec_validator, sqlite3, yaml' 2>/dev/null; }
+  if ! has_modules python3; then
+    if ! has_modules "$environment/bin/python3"; then
+      need_packages python3 python3-venv
+      say "installing Python packages into .build/python"
+      { /usr/bin/python3 -m venv --clear "$environment" \
+        && "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement Tests/requirements.txt; } >&2 \
+        || die "Python packages are missing; run: /usr/bin/python3 -m venv --clear .build/python && .build/python/bin/pip install --requirement Tests/requirements.txt"
+    fi
+    export PATH=$environment/bin:$PATH
+  fi
+}
+
+# need_test_tools: everything that a test runs, so that none is skipped for a missing program.
+need_test_tools() {
+  need_commands openssl=openssl curl=curl strace=strace cc=gcc
+  need_packages libc6-dev
+  need_python
 }
 
 # One configuration for programs and tests, so that a clone builds once.

@@ -123,6 +123,8 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
 
 extension HTTPField.Name {
     // Each is a token of RFC 9110 section 5.6.2, which is all that the initializer asks.
+    // swift-format-ignore: NeverForceUnwrap
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+    // swift-format-ignore: NeverForceUnwrap
     static let requestId = HTTPField.Name("X-Request-Id")!
 }

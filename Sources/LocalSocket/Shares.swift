@@ -26,7 +26,9 @@ package struct Shares: Sendable {
 
     /// The limit that was reached.
     package enum Exhausted: Error, Hashable, Sendable {
-        case total, user(uid: UInt32), withoutPermit
+        case total
+        case user(uid: UInt32)
+        case withoutPermit
     }
 
     package let limits: Limits

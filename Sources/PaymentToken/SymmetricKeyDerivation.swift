@@ -47,6 +47,7 @@ public enum SymmetricKeyDerivation {
         hash.update(data: merchant.bytes)
         var digest = hash.finalize()
         // A digest of 32 bytes is not empty, so its base address is not nil.
+        // swift-format-ignore: NeverForceUnwrap
         defer { withUnsafeMutableBytes(of: &digest) { explicit_bzero($0.baseAddress!, $0.count) } }
         return SecretBytes(count: SHA256.byteCount) { memory in
             digest.withUnsafeBytes { memory.copyMemory(from: $0) }

@@ -283,7 +283,7 @@ import Yams
         process.standardError = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
+        process.waitForExit()
         return process.terminationStatus == 0
     }
 

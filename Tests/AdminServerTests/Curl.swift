@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 
 /// What curl got.
 struct Reply: Sendable {
@@ -65,7 +66,7 @@ extension TestServer {
         try? stdin.fileHandleForWriting.close()
         let output = stdout.fileHandleForReading.readDataToEndOfFile()
         let message = stderr.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        process.waitForExit()
         guard process.terminationStatus == 0 else {
             throw ProgramFailed(
                 program: program, status: process.terminationStatus,

@@ -78,7 +78,9 @@ struct TestServer: Sendable {
 
     /// Two merchants with one key pair each: made past the server, which a test's policy may not allow.
     struct Stock: Sendable {
+        // swift-format-ignore: NeverForceUnwrap
         let merchant = MerchantIdentifier("merchant.com.example.shop")!
+        // swift-format-ignore: NeverForceUnwrap
         let other = MerchantIdentifier("merchant.com.example.other")!
         var key: PublicKeyHash
         var otherKey: PublicKeyHash

@@ -9,6 +9,7 @@ import Vocabulary
 /// One site for each defect that a merchant's domain can have.
 @Suite struct DomainCheckTests {
     static let file = Array(String(repeating: "7B227073704964223A22", count: 450).utf8)
+    // swift-format-ignore: NeverForceUnwrap
     static let domain = DomainName(ascii: "shop.example.com")!  // in the required form
 
     let fixture: GatewayFixture

@@ -1,6 +1,7 @@
 import AppleGateway
 import Foundation
 import FoundationNetworking
+import MerchantTestSupport
 import NIOHTTP1
 import OutboundHTTP
 import Testing
@@ -284,7 +285,8 @@ import Testing
         }
     }
 
-    @Test func `thousands of requests leak neither descriptors nor memory`() async throws {
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `thousands of requests leak neither descriptors nor memory`() async throws {
         try await withSite(fixture) {
             .answer(200, [:], $0.body)
         } _: { site in

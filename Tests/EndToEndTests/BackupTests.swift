@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary
@@ -18,7 +19,8 @@ import Vocabulary
 
     private func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: installation.path(name))) }
 
-    @Test func `backups taken all through a lot of changes are all good, and each one serves once restored`() throws {
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `backups taken all through a lot of changes are all good, and each one serves once restored`() throws {
         try installation.start()
         let authority = try SandboxAuthority(createdAt: Timestamp(Date()))
         let ledgers = (0..<3).map {
@@ -109,7 +111,8 @@ import Vocabulary
         #expect(try installation.check().line.contains("older database"))
     }
 
-    @Test func `a restore killed at any moment leaves the old or the new database, or says to run it again`() throws {
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `a restore killed at any moment leaves the old or the new database, or says to run it again`() throws {
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.both").status == 0)
         let backup = installation.path("b")
@@ -134,7 +137,7 @@ import Vocabulary
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.12))
             }
             kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            process.waitForExit()
             if FileManager.default.fileExists(atPath: installation.path("state/restore-under-way")) {
                 cutShort += 1
                 let refused = try installation.failedStart("--state-directory", installation.path("state"))

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary
@@ -6,7 +7,7 @@ import Vocabulary
 /// `kill -9` under load: whatever was acknowledged is there after the restart.
 ///
 /// `scripts/crash-test` runs a thousand rounds of it.
-@Suite struct CrashTests {
+@Suite(.tags(.slow), .skippedInQuickRuns) struct CrashTests {
     static let rounds = ProcessInfo.processInfo.environment["MERCHANTKEYD_CRASH_ROUNDS"].flatMap(Int.init) ?? 50
     static let clients = 6
 

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// By the system calls: nothing is acknowledged before it is on stable storage.
@@ -29,7 +30,7 @@ import Testing
             return lines().contains { $0.contains("GET /v1/health") }
         }
         installation.stop()
-        tracer.waitUntilExit()
+        tracer.waitForExit()
         let gone = lines().firstIndex { $0.contains("unlink(") && $0.contains("merchantkeyd.sqlite-wal") }
         let closed = lines().firstIndex { $0.contains("merchantkeyd.lock") && $0.contains("closed") }
         let synced = lines().lastIndex { $0.contains("fsync(") && $0.contains("/state>") && $0.contains("= 0") }

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary
@@ -6,7 +7,7 @@ import Vocabulary
 /// An hour's worth of changes with a backup after each moment's: every one verifies, and restored it serves that moment.
 ///
 /// `MERCHANTKEYD_BACKUP_ROUNDS` and `MERCHANTKEYD_RESTORES` make it longer; `scripts/backup-test` sets them.
-@Suite struct HourOfBackupsTests {
+@Suite(.tags(.slow), .skippedInQuickRuns) struct HourOfBackupsTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
     static let rounds = number("MERCHANTKEYD_BACKUP_ROUNDS") ?? 60
     /// How many of the backups are restored, evenly spread.

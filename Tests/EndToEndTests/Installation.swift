@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// A daemon of its own in a directory of its own, made of the real programs; gone when the test ends.
@@ -13,6 +14,11 @@ final class Installation: Sendable {
         /// The output as JSON, for programs.
         func json() throws -> [String: Any] {
             try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any], "\(output) \(error)")
+        }
+
+        /// Of the daemon's refusal, as merchantkeyctl prints it: "refused: CODE: detail".
+        var refusalCode: String? {
+            error.firstMatch(of: #/(?m)^refused: (\w+): /#).map { String($0.1) }
         }
 
         func text(_ name: String) throws -> String { try #require(try json()[name] as? String, "\(output)") }
@@ -34,7 +40,7 @@ final class Installation: Sendable {
 
     deinit {
         daemon.value?.terminate()
-        daemon.value?.waitUntilExit()
+        daemon.value?.waitForExit()
         try? FileManager.default.removeItem(atPath: directory)
     }
 
@@ -45,13 +51,20 @@ final class Installation: Sendable {
 
     var log: String { (try? String(contentsOfFile: path("daemon.log"), encoding: .utf8)) ?? "" }
 
-    /// Looks until it is so, for at most ten seconds: for what another process does in its own time.
+    /// Waits at most ten seconds until a condition holds that another process brings about.
     func eventually(_ what: String, _ isSo: () throws -> Bool) throws {
-        for _ in 0..<200 {
+        let end = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < end {
             if try isSo() { return }
-            Thread.sleep(forTimeInterval: 0.05)
+            Thread.sleep(forTimeInterval: 0.01)
         }
         Issue.record("not within ten seconds: \(what): \(log.suffix(2000))")
+    }
+
+    /// Returns in the next whole second of the clock, for what is recorded in seconds.
+    static func waitForNextSecond() {
+        let now = time(nil)
+        while time(nil) == now { usleep(5_000) }
     }
 
     var adminSocket: String { path("state/admin.sock") }
@@ -76,25 +89,28 @@ final class Installation: Sendable {
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         daemon.value = process
-        // Waiting for another process: there is no clock of ours to move.
-        for _ in 0..<200 {
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
             if expected.contains(try curl(decryptorSocket, "/v1/health").output),
                 expected.contains(try curl(adminSocket, "/v1/health").output)
             {
                 return
             }
             guard process.isRunning else { break }
-            Thread.sleep(forTimeInterval: 0.05)
+            Thread.sleep(forTimeInterval: 0.01)
         }
-        Issue.record("the daemon did not answer: \(log)")
+        Issue.record(
+            "the daemon did not answer: \(process.isRunning ? "running" : "ended, \(process.terminationReason) \(process.terminationStatus)"): \(log)"
+        )
     }
 
     /// Ends the daemon, by default as a service manager does.
     @discardableResult
     func stop(_ signal: CInt = SIGTERM) -> Int32 {
         guard let process = daemon.value else { return -1 }
-        kill(process.processIdentifier, signal)
-        process.waitUntilExit()
+        // The number of a process that has ended may be another one's by now.
+        if process.isRunning { kill(process.processIdentifier, signal) }
+        process.waitForExit()
         daemon.value = nil
         return process.terminationStatus
     }
@@ -182,7 +198,7 @@ final class Installation: Sendable {
         process.standardOutput = FileHandle(forWritingAtPath: "\(scratch)/out")
         process.standardError = FileHandle(forWritingAtPath: "\(scratch)/err")
         try process.run()
-        process.waitUntilExit()
+        process.waitForExit()
         return Outcome(
             status: process.terminationStatus, bytes: try Data(contentsOf: URL(filePath: "\(scratch)/out")),
             error: try String(contentsOfFile: "\(scratch)/err", encoding: .utf8))

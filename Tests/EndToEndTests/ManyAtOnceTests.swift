@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// Many merchants, CSRs and certificates at once, with the real programs.
@@ -27,7 +28,7 @@ import Testing
             Thread.sleep(forTimeInterval: 0.005)
         }
         kill(importer.processIdentifier, SIGKILL)
-        importer.waitUntilExit()
+        importer.waitForExit()
         try installation.restart(SIGKILL)
         let again = try Installation.run(
             ["\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket] + arguments)
@@ -94,7 +95,7 @@ import Testing
             Thread.sleep(forTimeInterval: 0.005)
         }
         kill(importer.processIdentifier, SIGINT)
-        importer.waitUntilExit()
+        importer.waitForExit()
         let said = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         #expect(importer.terminationStatus == 1 && importer.terminationReason == .exit, "\(said)")
         #expect(said.contains("goes on where it was"))

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// The start detects an older copy of the database and a lost write-ahead log. These are the cases that need real files, a real
@@ -272,7 +273,7 @@ import Testing
         let config = try installation.write(
             "audit:\n  head:\n    syslog: \(socket)\n    file: \(installation.path("nowhere/heads"))\n", "s.yaml")
         try installation.start(config: config)
-        listener.waitUntilExit()
+        listener.waitForExit()
         let received = try String(contentsOfFile: installation.path("received"), encoding: .utf8)
         #expect(received.wholeMatch(of: /<85>merchantkeyd\[\d+\]: audit head \d+:[0-9a-f]{64}/) != nil, "\(received)")
         try installation.eventually("the next head has no receiver") {

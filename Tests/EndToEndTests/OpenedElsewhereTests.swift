@@ -28,7 +28,7 @@ struct OpenedElsewhereTests {
 
     private func close(_ program: TestServer) throws {
         _ = try installation.write("", "close")
-        program.waitUntilExit()
+        program.waitForExit()
         try FileManager.default.removeItem(atPath: installation.path("close"))
     }
 

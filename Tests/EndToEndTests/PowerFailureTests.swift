@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary
@@ -11,7 +12,7 @@ import Vocabulary
     static let isPossible =
         FailingCalls.isPossible && (try? Installation.run(["python3", "-c", "import sqlite3"]).status) == 0
 
-    @Test(.enabled(if: isPossible, "needs a C compiler and python3"))
+    @Test(.tags(.slow), .skippedInQuickRuns, .enabled(if: isPossible, "needs a C compiler and python3"))
     func `no power failure loses what was acknowledged or breaks the database`() throws {
         let installation = try Installation()
         let code = try installation.write(Self.recorder, "recorder.c")
@@ -26,7 +27,11 @@ import Vocabulary
             Ledger(socket: installation.adminSocket, prefix: "merchant.com.power\($0)", authority: authority)
         }
         let threads = ledgers.map { ledger in Running { ledger.work() } }
-        Thread.sleep(forTimeInterval: 3)
+        // The record grows with each write and reply of the daemon.
+        try installation.eventually("enough is recorded") {
+            let size = try FileManager.default.attributesOfItem(atPath: installation.path("record"))[.size] as? Int
+            return size ?? 0 > 8 << 20
+        }
         installation.stop(SIGKILL)
         for thread in threads { thread.join() }
 

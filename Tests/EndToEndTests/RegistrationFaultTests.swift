@@ -29,7 +29,8 @@ import Testing
         _ = try installation.control("/faults", "-X", "PUT", "-d", String(decoding: body, as: UTF8.self))
     }
 
-    @Test func `whatever fails and dies, Apple has what was acknowledged, nothing unasked, and sync says the truth`()
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `whatever fails and dies, Apple has what was acknowledged, nothing unasked, and sync says the truth`()
         throws
     {
         let server = try AppleServer.sandbox.start(for: installation)

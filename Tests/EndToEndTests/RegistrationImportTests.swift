@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// `registration import` to a gateway over mutual TLS, with the real programs.
@@ -57,7 +58,7 @@ import Testing
         try process.run()
         try installation.eventually("some are done") { try lines() > 20 }
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForExit()
         let before = try lines()
         #expect(before < Self.merchants)
 

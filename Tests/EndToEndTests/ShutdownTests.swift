@@ -1,10 +1,12 @@
 import Foundation
 import Glibc
+import MerchantTestSupport
 import Testing
 
 /// The daemon's shutdown is bounded in time.
 @Suite struct ShutdownTests {
-    @Test func `a client that takes no response does not keep the daemon from a clean shutdown`() throws {
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `a client that takes no response does not keep the daemon from a clean shutdown`() throws {
         let installation = try Installation()
         try installation.start()
         let client = try connect(to: installation.adminSocket)
@@ -24,7 +26,8 @@ import Testing
         #expect(installation.stop() == 0, "\(installation.log.suffix(500))")
     }
 
-    @Test func `a request that does not end does not keep the daemon running, and the log names what hung`() throws {
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `a request that does not end does not keep the daemon running, and the log names what hung`() throws {
         let installation = try Installation()
         let script = try installation.write(
             """
@@ -56,7 +59,7 @@ import Testing
         try backup.run()
         try installation.eventually("the backup waits for the master key") { asked() > before }
         #expect(installation.stop() == 1)
-        backup.waitUntilExit()
+        backup.waitForExit()
         #expect(installation.log.contains("waitedFor=AdminServer\n"), "\(installation.log.suffix(500))")
         try FileManager.default.removeItem(atPath: installation.path("hang"))
         // Nothing is lost by it.

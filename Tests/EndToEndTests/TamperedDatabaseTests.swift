@@ -39,12 +39,13 @@ struct TamperedDatabaseTests {
         try installation.start()
         for key in keys[..<2] {
             let answer = try problem(key, "/symmetric-key", "-d", Installation.ephemeral)
-            #expect(answer.contains("keyDamaged") && answer.contains("another key's"), "\(answer)")
+            #expect(answer.contains("keyDamaged"), "\(answer)")
         }
         #expect(try installation.uses(keys[2]) == ["200", "200"])
         // What was met stays told: the next to look is not the one whose payment failed.
         let check = try installation.check()
-        #expect(check.status == 2 && check.line.contains("restore a backup"), "\(check)")
+        #expect(check.status == 2, "\(check)")
+        #expect(try installation.findings().contains("keyDamaged"))
         let health = try installation.health()
         #expect(health.status == "200" && health.body.contains("keyDamaged"), "\(health)")
         let backup = try installation.ctl("backup", "create", installation.path("b"))
@@ -58,7 +59,7 @@ struct TamperedDatabaseTests {
             "UPDATE certificates SET der = CAST(substr(der, 1, 60) || x'00' || substr(der, 62) AS BLOB) WHERE id = 1")
         try installation.start()
         let answer = try problem(keys[0], "")
-        #expect(answer.contains("keyDamaged") && answer.contains("altered"), "\(answer)")
+        #expect(answer.contains("keyDamaged"), "\(answer)")
         #expect(try installation.uses(keys[0]) == ["500", "500"])
         #expect(try installation.uses(keys[1]) == ["200", "200"])
         let backup = try installation.ctl("backup", "create", installation.path("b"))

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// A slow master key command delays only the operation that needs the key.
@@ -77,7 +78,7 @@ import Testing
         #expect(waiting.count { $0.isRunning } == 2)
         _ = try installation.write("", "go")
         for process in waiting {
-            process.waitUntilExit()
+            process.waitForExit()
             #expect(process.terminationStatus == 0)
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// The real daemon with a webhook in its settings.
@@ -68,13 +69,13 @@ struct DaemonTests {
         try until("the first delivery") { receiver.deliveries.count == 1 }
         // The receiver has the event and takes more than a second to respond.
         kill(daemon.processIdentifier, SIGKILL)
-        daemon.waitUntilExit()
+        daemon.waitForExit()
         try receiver.mode("ok")
         daemon = try start()
         try until("delivery") { Set(receiver.deliveries.map(\.sequence)).count == 3 }
         let begin = ContinuousClock.now
         daemon.terminate()
-        daemon.waitUntilExit()
+        daemon.waitForExit()
         #expect(daemon.terminationStatus == 0 && ContinuousClock.now - begin < .seconds(10))
         let got = receiver.deliveries
         #expect(got.map(\.sequence) == [1, 1, 2, 3] && got.allSatisfy(\.isValid))
@@ -114,7 +115,7 @@ struct DaemonTests {
             process.standardError = error
             try process.run()
             let text = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
+            process.waitForExit()
             #expect(process.terminationStatus == 1 && text.contains(says), "\(text)")
             #expect(!text.contains("hidden"))
         }

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// The webhook receiver of `Scripts/receiver.py`: a separate process with TLS on loopback, ended with its owner.
@@ -84,7 +85,7 @@ final class Receiver: @unchecked Sendable {
     func stop() {
         guard let process else { return }
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForExit()
         self.process = nil
     }
 
@@ -114,7 +115,7 @@ final class Receiver: @unchecked Sendable {
         process.standardError = FileHandle.nullDevice
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        process.waitForExit()
         guard process.terminationStatus == 0 else { throw POSIXError(.ECHILD) }
         return String(decoding: data, as: UTF8.self)
     }

@@ -8,6 +8,7 @@ import Vocabulary
 /// Real keys, certificates and tokens.
 @Suite(.enabled(if: Fixtures.arePresent, "MERCHANTKEYD_FIXTURES is not set"))
 struct FixtureTests {
+    // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("merchant.basistheory.sales")!  // in the required form
 
     private struct Token: Decodable {

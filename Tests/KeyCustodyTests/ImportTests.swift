@@ -1,6 +1,7 @@
 import Foundation
 import KeyCustody
 import MerchantCore
+import MerchantTestSupport
 import Secrets
 import Testing
 import Vocabulary
@@ -176,7 +177,8 @@ import Vocabulary
         #expect(error.code == .privateKeyMalformed && error.detail.contains("rounds"))
     }
 
-    @Test func `rounds of key derivation are bounded over a whole file, however it spreads them`() throws {
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `rounds of key derivation are bounded over a whole file, however it spreads them`() throws {
         let scratch = try Scratch()
         let container = try make(
             [

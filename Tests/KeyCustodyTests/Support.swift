@@ -1,6 +1,7 @@
 import Foundation
 import KeyCustody
 import MerchantCore
+import MerchantTestSupport
 import Secrets
 import Synchronization
 import Vocabulary
@@ -45,7 +46,7 @@ enum Tool {
         try process.run()
         let result = output.fileHandleForReading.readDataToEndOfFile()
         let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        process.waitForExit()
         guard process.terminationStatus == 0 else {
             throw Failed(
                 description: "\(arguments.joined(separator: " ")): \(String(decoding: complaint, as: UTF8.self))")
@@ -111,7 +112,9 @@ final class MemoryStore: DataKeyRepository, Sendable {
 
 /// A custody with a store of its own.
 struct Bench {
+    // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("merchant.com.example.shop")!  // in the required form
+    // swift-format-ignore: NeverForceUnwrap
     static let otherMerchant = MerchantIdentifier("merchant.com.example.other")!  // in the required form
 
     let store = MemoryStore()

@@ -3,6 +3,7 @@ import Testing
 import Vocabulary
 
 @Suite struct RegistrationDriftTests {
+    // swift-format-ignore: NeverForceUnwrap
     static let encryptTo = MerchantIdentifier("merchant.com.example")!
     /// printf merchant.com.example | sha256sum
     static let hash = "224D417877B0EBD0C882C2D68E557A781092803CC75887CC11D2D954D77EAC59"

@@ -6,6 +6,7 @@ import Vocabulary
 @Suite struct RollLifecycleTests {
     static let now = Timestamp(millisecondsSince1970: 1_800_000_000_000)
     static let day = Duration.seconds(86_400)
+    // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("merchant.com.example")!
     static let old = PublicKeyHash(of: [1])
     static let new = PublicKeyHash(of: [2])

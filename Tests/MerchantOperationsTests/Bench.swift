@@ -6,6 +6,7 @@ import Vocabulary
 
 /// Use cases over a store in memory and a gateway that does as it is told.
 struct Bench: Sendable {
+    // swift-format-ignore: NeverForceUnwrap
     static let integrator = MerchantIdentifier("platformintegrator.com.example")!
     static let caller = Caller(uid: 1000, gid: 1000, pid: 42, program: "test")
 

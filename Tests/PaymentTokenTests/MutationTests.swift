@@ -7,8 +7,11 @@ import Vocabulary
 
 @Suite("Mutated tokens")
 struct MutationTests {
-    /// The number of mutations. Set `MERCHANTKEYD_MUTATIONS` for more, and `MERCHANTKEYD_SEED` to repeat a failure.
-    static let count = ProcessInfo.processInfo.environment["MERCHANTKEYD_MUTATIONS"].flatMap { Int($0) } ?? 100_000
+    /// The number of mutations: 100,000, or 20,000 in a quick run. Set `MERCHANTKEYD_MUTATIONS` for another number, and
+    /// `MERCHANTKEYD_SEED` to repeat a failure.
+    static let count =
+        ProcessInfo.processInfo.environment["MERCHANTKEYD_MUTATIONS"].flatMap { Int($0) }
+        ?? (TestRun.isQuick ? 20_000 : 100_000)
     static let seed = ProcessInfo.processInfo.environment["MERCHANTKEYD_SEED"].flatMap { UInt64($0) } ?? 20_261_121
     /// One in this many of the tokens that the fast check does not accept gets the full check. Those that it accepts all
     /// get it.

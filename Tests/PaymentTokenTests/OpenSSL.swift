@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 
 /// Runs the program `openssl`, an implementation that is independent of the library.
 enum OpenSSL {
@@ -18,7 +19,7 @@ enum OpenSSL {
         try stdin.fileHandleForWriting.close()
         let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
         let errorOutput = try stderr.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        process.waitForExit()
         guard process.terminationStatus == 0 else {
             throw Failure(output: String(decoding: errorOutput, as: UTF8.self))
         }

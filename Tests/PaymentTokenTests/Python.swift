@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 
 /// Runs the program `python3`.
 enum Python {
@@ -25,7 +26,7 @@ enum Python {
         process.standardOutput = try FileHandle(forWritingTo: names[0])
         process.standardError = try FileHandle(forWritingTo: names[1])
         try process.run()
-        process.waitUntilExit()
+        process.waitForExit()
         guard process.terminationStatus == 0 else {
             throw Failure(output: String(decoding: try Data(contentsOf: names[1]), as: UTF8.self))
         }

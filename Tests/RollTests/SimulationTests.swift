@@ -6,7 +6,7 @@ import Testing
 import Vocabulary
 
 /// Five years of rolls: nobody who did its part loses a payment, and nobody is left unwarned.
-@Suite struct SimulationTests {
+@Suite(.tags(.slow), .skippedInQuickRuns) struct SimulationTests {
     /// `MERCHANTS SEED`, from `scripts/simulate`.
     static let arguments = (ProcessInfo.processInfo.environment["MERCHANTKEYD_SIMULATION"] ?? "").split(separator: " ")
     static let merchants = arguments.first.flatMap { Int($0) } ?? 200

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MerchantCore
+import MerchantTestSupport
 import SQLiteStore
 import Schema
 import Testing
@@ -248,7 +249,7 @@ final class SmallDisk: Sendable {
         process.arguments = command
         process.standardError = FileHandle.nullDevice
         try process.run()
-        process.waitUntilExit()
+        process.waitForExit()
         return process.terminationStatus
     }
 }

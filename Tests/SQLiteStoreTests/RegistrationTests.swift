@@ -14,7 +14,11 @@ struct RegistrationTests {
 
     init() throws { temporary = try TemporaryStore() }
 
+    // swift-format-ignore: NeverForceUnwrap
+    private static let integrator = MerchantIdentifier("platformintegrator.com.example")!
+
     static func partner(_ number: Int) -> PartnerInternalMerchantIdentifier {
+        // swift-format-ignore: NeverForceUnwrap
         PartnerInternalMerchantIdentifier("shop|$;\(1000 + number)")!
     }
 
@@ -25,7 +29,7 @@ struct RegistrationTests {
             partnerInternalMerchantIdentifier: partner(number),
             desired: DesiredRegistration(
                 partnerMerchantName: "Shöp", domainNames: names(domains),
-                encryptTo: MerchantIdentifier("platformintegrator.com.example")!, merchantUrl: "https://a.example/"),
+                encryptTo: integrator, merchantUrl: "https://a.example/"),
             merchantIdentifier: nil, known: nil, createdAt: Sample.moment, changedAt: Sample.moment)
     }
 

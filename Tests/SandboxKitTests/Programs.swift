@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 
 /// Runs the programs with which the tests verify the sandbox's output: openssl and python3.
 enum Programs {
@@ -24,7 +25,7 @@ enum Programs {
         process.standardOutput = FileHandle(forWritingAtPath: scratch.path("out"))
         process.standardError = FileHandle(forWritingAtPath: scratch.path("err"))
         try process.run()
-        process.waitUntilExit()
+        process.waitForExit()
         return Outcome(
             status: process.terminationStatus, output: try scratch.text("out"), error: try scratch.text("err"))
     }

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary
@@ -53,7 +54,7 @@ final class ServeTests {
     private func stop() -> Int32? {
         guard let process else { return nil }
         kill(process.processIdentifier, SIGTERM)
-        process.waitUntilExit()
+        process.waitForExit()
         return process.terminationStatus
     }
 
@@ -216,7 +217,7 @@ final class ServeTests {
         try site.run()
         defer {
             kill(site.processIdentifier, SIGKILL)
-            site.waitUntilExit()
+            site.waitForExit()
         }
         var text = ""
         // openssl prints a line such as "ACCEPT 127.0.0.1:37715" when it listens.

@@ -145,5 +145,6 @@ extension AdminHandlers {
 
 extension HTTPField.Name {
     // A token of RFC 9110 section 5.6.2, which is all that the initializer asks.
+    // swift-format-ignore: NeverForceUnwrap
     fileprivate static let contentDisposition = HTTPField.Name("Content-Disposition")!
 }

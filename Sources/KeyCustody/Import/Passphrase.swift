@@ -31,6 +31,7 @@ struct Passphrase: ~Copyable {
     var isEmpty: Bool { count == 0 }
 
     borrowing func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        // swift-format-ignore: NeverForceUnwrap
         terminated.withUnsafeBytes { body($0.assumingMemoryBound(to: CChar.self).baseAddress!) }  // at least the zero
     }
 
@@ -48,6 +49,7 @@ struct Passphrase: ~Copyable {
                         let count = passphrase.count - 1
                         guard count > 0, count <= Int(capacity) else { return -1 }
                         // More than one byte, so there is a base address.
+                        // swift-format-ignore: NeverForceUnwrap
                         UnsafeMutableRawPointer(buffer).copyMemory(from: passphrase.baseAddress!, byteCount: count)
                         return Int32(count)
                     }, UnsafeMutableRawPointer(context))

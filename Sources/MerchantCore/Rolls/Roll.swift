@@ -68,5 +68,7 @@ package enum RollState: String, Sendable, CaseIterable {
 
 /// Who has to act before a roll moves on.
 package enum RollParty: String, Sendable, CaseIterable {
-    case merchant, admin, apple = "Apple", time, nobody
+    case merchant, admin
+    case apple = "Apple"
+    case time, nobody
 }

@@ -12,6 +12,7 @@ import Vocabulary
 /// One certificate hierarchy for all tests, because generating RSA keys is slow, and identities that it issued.
 final class GatewayFixture: Sendable {
     static let shared = Result { try GatewayFixture() }
+    // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("platformintegrator.com.example")!  // in the required form
 
     let scratch: Scratch

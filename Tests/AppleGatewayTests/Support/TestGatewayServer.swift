@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 
@@ -51,7 +52,7 @@ func withPython(_ fixture: GatewayFixture, _ options: [String], _ body: (_ url: 
     defer {
         // A child of a Dispatch thread inherits a blocked SIGTERM, and Python does not unblock it.
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForExit()
     }
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)), "\(line)")

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// A process that plays another's part, such as Apple's server or a merchant's; gone when the value goes.
@@ -27,12 +28,12 @@ final class TestServer: Sendable {
         try #require(process.isRunning && !announced.isEmpty, "\(command): \(line)")
     }
 
-    func waitUntilExit() { process.waitUntilExit() }
+    func waitForExit() { process.waitForExit() }
 
     deinit {
         // A child of a thread of Dispatch's inherits SIGTERM blocked, and Python leaves it so.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        process.waitForExit()
     }
 }
 

@@ -119,6 +119,12 @@ extension Installation {
         return (outcome.status, outcome.output)
     }
 
+    /// The codes of the findings that `merchantkeyctl status` reports.
+    func findings() throws -> Set<String> {
+        let items = try ctlJSON("status")["findings"] as? [[String: Any]] ?? []
+        return Set(items.compactMap { $0["code"] as? String })
+    }
+
     func health() throws -> (status: String, body: String) {
         (try curl(decryptorSocket, "/v1/health").output, try curlBody(decryptorSocket, "/v1/health").output)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Looks for secrets in the memory of a process and in files: raw, as hexadecimal digits and as Base64.
+/// Searches for secrets in the memory of a process and in files: raw, as hexadecimal digits and as Base64.
 ///
 /// Any 16 bytes of a secret count as a find: what was freed and half overwritten is still there.
 struct MemorySearch {
@@ -18,11 +18,12 @@ struct MemorySearch {
     }
 
     private var needles: [Needle] = []
-    /// Which needles begin with these two bytes.
+    /// Whether a needle begins with these two bytes, and which.
+    private var isBeginning = [Bool](repeating: false, count: 65_536)
     private var byBeginning = [[Int]](repeating: [], count: 65_536)
     private var longest = 0
 
-    /// Another secret to look for.
+    /// Adds a secret to the search.
     ///
     /// - Parameters:
     ///   - name: what findings call it.
@@ -40,7 +41,9 @@ struct MemorySearch {
     }
 
     private mutating func insert(_ name: String, _ bytes: [UInt8]) {
-        byBeginning[Int(bytes[0]) << 8 | Int(bytes[1])].append(needles.count)
+        let beginning = Int(bytes[0]) << 8 | Int(bytes[1])
+        isBeginning[beginning] = true
+        byBeginning[beginning].append(needles.count)
         needles.append(Needle(name: name, bytes: bytes))
         longest = max(longest, bytes.count)
     }
@@ -57,8 +60,9 @@ struct MemorySearch {
         for line in maps.split(separator: "\n") {
             let words = line.split(separator: " ", omittingEmptySubsequences: true)
             let ends = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
-            // The kernel's own pages, which have no content that a process wrote.
-            guard ends.count == 2, words[1].hasPrefix("r"), !line.contains("[v") else { continue }
+            // The kernel's own pages and the code of programs and libraries hold nothing that the process wrote.
+            let isCode = words[1].hasPrefix("r-xp") && words.count > 5
+            guard ends.count == 2, words[1].hasPrefix("r"), !isCode, !line.contains("[v") else { continue }
             search(memory, from: ends[0], to: ends[1]) { findings.append("memory \(words.last ?? ""): \($0)") }
         }
         return Array(findings.prefix(100))
@@ -106,12 +110,18 @@ struct MemorySearch {
 
     private func search(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ found: (String) -> Void) {
         let bytes = UnsafeBufferPointer(rebasing: bytes)
-        byBeginning.withUnsafeBufferPointer { byBeginning in
-            for index in 0..<max(0, bytes.count - Self.piece) {
-                for number in byBeginning[Int(bytes[index]) << 8 | Int(bytes[index + 1])] {
-                    let needle = needles[number]
-                    guard index + needle.bytes.count <= bytes.count else { continue }
-                    if memcmp(bytes.baseAddress! + index, needle.bytes, needle.bytes.count) == 0 { found(needle.name) }
+        guard let first = bytes.baseAddress else { return }
+        let (count, last) = (bytes.count, bytes.count - Self.piece)
+        isBeginning.withUnsafeBufferPointer { isBeginning in
+            var index = 0
+            while index < last {
+                defer { index += 1 }
+                let beginning = Int(first[index]) << 8 | Int(first[index + 1])
+                guard isBeginning[beginning] else { continue }
+                for number in byBeginning[beginning] {
+                    let needle = needles[number].bytes
+                    guard index + needle.count <= count else { continue }
+                    if memcmp(first + index, needle, needle.count) == 0 { found(needles[number].name) }
                 }
             }
         }
