@@ -166,7 +166,7 @@ import Testing
         try FileManager.default.moveItem(atPath: key, toPath: kept)
         try Data(repeating: 1, count: 32).write(to: URL(filePath: key))
         #expect(chmod(key, 0o600) == 0)
-        try refused("--state-directory", installation.path("state"), saying: "not the one this database was made with")
+        try refused("--state-directory", installation.path("state"), saying: "not the one of this database")
         try FileManager.default.removeItem(atPath: key)
         try FileManager.default.moveItem(atPath: kept, toPath: key)
         try installation.start()

@@ -124,13 +124,13 @@ extension MasterKeyRotation {
         let masterKey: MasterKey
         if choice.isFresh { masterKey = try fresh(rows) } else { masterKey = try settings.current.load() }
         let made = choice.isFresh ? masterKey.identifier : nil
-        let dataKey = DataKeySeal.make(identifier: identifier, under: masterKey, at: clock.now)
+        let dataKey = DataKeySeal.create(identifier: identifier, under: masterKey, at: clock.now)
         let audit = AuditEntry(
             .masterKeyRotationStarted, by: caller, at: dataKey.createdAt, before: Self.words(rows.last),
             after: Self.words(dataKey), requestId: requestId)
         _ = try await store.beginRotation(
             to: dataKey, replacesMasterKey: choice.replacesMasterKey, madeMasterKey: made, recording: audit)
-        try keyring.take(dataKey, with: masterKey)
+        try keyring.add(dataKey, with: masterKey)
         logger.notice("the rotation begins", metadata: ["to": "\(Self.words(dataKey) ?? "")"])
         ringer.yield()
         return plan
@@ -188,7 +188,7 @@ extension MasterKeyRotation {
         guard let file = settings.current.file, let inUse = masterKey(of: keyring.newest, in: rows) else {
             throw MerchantError(.internalError, "only a file's master key is made here")
         }
-        do throws(MerchantError) { return try file.makeNext(beside: inUse) } catch {
+        do throws(MerchantError) { return try file.createNext(beside: inUse) } catch {
             throw MerchantError(
                 .masterKeyConflict,
                 "\(error.detail): let the daemon's user write into the directory and see that there is room; or put a new key into the file yourself, name the old one in master-key.previous, restart, and rotate then"
@@ -246,7 +246,7 @@ extension MasterKeyRotation {
                 row = last.row
                 var renewed: [(old: StoredSeal, new: SealedPrivateKey)] = []
                 for seal in page {
-                    do { renewed.append((seal, try keyring.renewed(seal.stored))) } catch {
+                    do { renewed.append((seal, try keyring.resealed(seal.stored))) } catch {
                         unreadable += 1
                         logger.error("a private key cannot be sealed anew", metadata: ["error": "\(error.detail)"])
                     }

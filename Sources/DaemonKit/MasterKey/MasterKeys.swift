@@ -34,10 +34,10 @@ struct MasterKeys: Sendable {
             throw MerchantError(
                 .masterKeyConflict, "\(sources[0]) gives another master key each time, expected one and the same")
         }
-        try Keyring.makeFirst(in: repository, under: first, at: now)
+        try Keyring.createFirst(in: repository, under: first, at: now)
         var unsealing = DataKeyUnsealing(of: try repository.dataKeys())
-        unsealing.offer(first)
-        for source in sources.dropFirst() where !unsealing.missing.isEmpty { unsealing.offer(try source.load()) }
+        unsealing.unseal(with: first)
+        for source in sources.dropFirst() where !unsealing.missing.isEmpty { unsealing.unseal(with: try source.load()) }
         return try unsealing.keyring()
     }
 }
