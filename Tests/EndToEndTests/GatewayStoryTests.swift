@@ -115,7 +115,8 @@ import Testing
             #expect(missing.contains("found no active identity key"), "\(missing)")
             let untrusted = try refusal(installation.gatewaySettings(url, identity: "good", trusts: false))
             #expect(
-                untrusted.contains("gatewayUntrusted") && untrusted.contains("does not chain to a trusted root: localhost")
+                untrusted.contains("gatewayUntrusted")
+                    && untrusted.contains("does not chain to a trusted root: localhost")
                     && untrusted.contains("apple.gateway.trust-roots"), "\(untrusted)")
         }
         #expect(try installation.registeredAtApple().isEmpty)
