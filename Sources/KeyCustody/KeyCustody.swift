@@ -5,29 +5,29 @@ package import Vocabulary
 
 /// The only place where private keys exist unsealed.
 ///
-/// They enter by generation and import, leave by export alone, and are otherwise used here: sealed at rest under a data
-/// key, unsealed in a bounded memory while payments use them. Every call does its work on the calling thread.
+/// Keys enter by generation and import and leave only by export. They are sealed under a data key at rest, and unsealed in a
+/// bounded cache while payments use them. Every call works on the calling thread.
 package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier {
-    package static let defaultHotKeyCapacity = 10_000
+    package static let defaultCacheCapacity = 10_000
 
     let keyring: Keyring
     let certificateIssuers: CertificateIssuers?
-    private let hotKeys: HotKeys
+    private let cache: UnsealedKeyCache
     let source: @Sendable (PublicKeyHash) throws -> SealedKeyPair?
 
     /// - Parameters:
-    ///   - certificateIssuers: the setting `trust.certificate-issuers`; nil where there is none.
-    ///   - hotKeyCapacity: how many keys may stay unsealed, about 2 KB each.
-    ///   - source: reads a key pair as it stands in the store at that moment; nil for an unknown one.
+    ///   - certificateIssuers: the setting `trust.certificate-issuers`; nil if it is not set.
+    ///   - cacheCapacity: how many keys may stay unsealed, about 2 KB each.
+    ///   - source: reads a key pair's present state from the store; nil for an unknown one.
     package init(
         keyring: Keyring, certificateIssuers: CertificateIssuers? = nil,
-        hotKeyCapacity: Int = KeyCustody.defaultHotKeyCapacity,
+        cacheCapacity: Int = KeyCustody.defaultCacheCapacity,
         source: @escaping @Sendable (PublicKeyHash) throws -> SealedKeyPair?
     ) {
         self.keyring = keyring
         self.certificateIssuers = certificateIssuers
         self.source = source
-        hotKeys = HotKeys(capacity: hotKeyCapacity)
+        cache = UnsealedKeyCache(capacity: cacheCapacity)
     }
 
     package func generateKeyPair(
@@ -61,10 +61,10 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
 
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
         defer { clibcrypto_overwrite_traces() }
-        if let key = hotKeys.key(hash) { return try key.symmetricKey(from: material) }
-        let fill = hotKeys.begin(hash)
+        if let key = cache.key(hash) { return try key.symmetricKey(from: material) }
+        let pending = cache.beginRead(hash)
         let read: Result<DecryptionKey, any Error> = Result { try decryptionKey(hash) }
-        hotKeys.end(fill, with: try? read.get())
+        cache.end(pending, with: try? read.get())
         return try read.get().symmetricKey(from: material)
     }
 
@@ -80,10 +80,10 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
         _ = try open(stored)
     }
 
-    package func keysChanged(_ hashes: [PublicKeyHash]) { hotKeys.forget(hashes) }
+    package func keysChanged(_ hashes: [PublicKeyHash]) { cache.remove(hashes) }
 
-    /// How many keys stand unsealed at this moment.
-    package var hotKeyCount: Int { hotKeys.count }
+    /// How many keys are unsealed now.
+    package var cachedKeyCount: Int { cache.count }
 
     private func sealed(
         _ bytes: consuming PrivateKeyBytes, _ key: SigningKey, purpose: KeyPurpose, for merchant: MerchantIdentifier
@@ -94,11 +94,11 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
             merchantIdentifier: merchant, publicKeyHash: hash, purpose: purpose, algorithm: bytes.algorithm)
         return NewKeyPair(
             publicKeyHash: hash, algorithm: bytes.algorithm, purpose: purpose, subjectPublicKeyInfo: publicKey,
-            certificateSigningRequest: try SigningRequest.make(for: merchant, key: key),
+            certificateSigningRequest: try SigningRequest.create(for: merchant, key: key),
             sealedPrivateKey: keyring.seal(bytes, to: binding))
     }
 
-    /// Refuses whatever may not decrypt, though the callers ask the same first: an identity key must never answer here.
+    /// Refuses keys that may not decrypt, although the callers check the same: an identity key must never decrypt.
     private func decryptionKey(_ hash: PublicKeyHash) throws -> DecryptionKey {
         guard let found = try source(hash), found.keyPair.purpose == .paymentProcessing else {
             throw Self.notFound(hash)
@@ -111,7 +111,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
         }
     }
 
-    /// Unseals, and holds the private key against the public one that it is stored for.
+    /// Unseals a private key, and compares its public half with the stored publicKeyHash.
     private func open(_ found: SealedKeyPair) throws -> OpenedKey {
         let binding = KeyBinding(found.keyPair)
         let bytes = try unseal(found)
@@ -121,7 +121,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
         return OpenedKey(bytes: bytes, key: key)
     }
 
-    /// A rotation may have sealed the key anew and let its old data key go since it was read: then it is read once more.
+    /// Reads the key again if a rotation has sealed it under another data key since it was read.
     func unseal(_ found: SealedKeyPair) throws -> PrivateKeyBytes {
         do { return try keyring.open(found.sealedPrivateKey, of: KeyBinding(found.keyPair)) } catch {
             guard !keyring.holds(found.sealedPrivateKey.dataKeyIdentifier),
@@ -144,7 +144,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
     }
 
     static func notFound(_ hash: PublicKeyHash) -> MerchantError {
-        MerchantError(.keyNotFound, "no key pair answers to the publicKeyHash \(hash)")
+        MerchantError(.keyNotFound, "no key pair has the publicKeyHash \(hash)")
     }
 
     static func destroyed(_ hash: PublicKeyHash) -> MerchantError {

@@ -52,7 +52,7 @@ import Vocabulary
                 custody.revoke(old)
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
                 #expect(found?.kind == .identityUnusable)
-                #expect(found?.detail.contains("ended at") == true, "\(String(describing: found))")
+                #expect(found?.detail.contains("expired at") == true, "\(String(describing: found))")
                 custody.revoke(ended)
                 guard case .notConfigured(let why) = gateway.health else {
                     Issue.record("\(gateway.health)")
@@ -98,11 +98,11 @@ import Vocabulary
         // The certificate is replaced first, its key afterwards.
         try scratch.write(fixture.scratch.bytes("other.pem"), "id.pem")
         #expect(try files.identity(at: .now).publicKeyHash == first)
-        #expect(files.complaint?.contains("expected that of the private key") == true)
+        #expect(files.readError?.contains("expected that of the private key") == true)
         try scratch.write(fixture.scratch.bytes("other.key"), "id.key")
         let second = try files.identity(at: .now).publicKeyHash
         #expect(second != first)
-        #expect(files.complaint == nil)
+        #expect(files.readError == nil)
         try FileManager.default.removeItem(atPath: scratch.path("id.key"))
         #expect(try files.identity(at: .now).publicKeyHash == second)
     }
@@ -130,7 +130,7 @@ import Vocabulary
             (
                 .init(
                     certificate: good.certificate, privateKey: scratch.path("locked.key"),
-                    passphrase: scratch.path("wrong")), "passphrase does not open"
+                    passphrase: scratch.path("wrong")), "passphrase does not decrypt"
             ),
             (
                 .init(certificate: server, privateKey: fixture.scratch.path("server.key"), passphrase: nil),
@@ -158,14 +158,15 @@ import Vocabulary
             try IdentityFiles(.init(certificate: path, privateKey: nil, passphrase: nil))
         }
         #expect(ContinuousClock.now - begin < .seconds(4))
-        #expect(error?.description.contains("is no regular file, expected one") == true, "\(String(describing: error))")
+        #expect(
+            error?.description.contains("is not a regular file, expected one") == true, "\(String(describing: error))")
     }
 
     @Test func `an expired identity certificate is reported without a request`() async throws {
         try await withSandbox(fixture) { sandbox in
             let found = try await ask(sandbox.url, fixture.files("expired"))
             #expect(found?.kind == .identityUnusable)
-            #expect(found?.detail.contains("ended at") == true)
+            #expect(found?.detail.contains("expired at") == true)
             #expect(found?.mayHaveActed == false)
         }
     }

@@ -110,12 +110,13 @@ import Testing
                 "\(wrong)")
             #expect(wrong.contains("presented: "), "\(wrong)")
             let ended = try refusal(installation.gatewaySettings(url, identity: "ended"))
-            #expect(ended.contains("gatewayNotConfigured") && ended.contains("ended at 2025-01-01"), "\(ended)")
+            #expect(ended.contains("gatewayNotConfigured") && ended.contains("expired at 2025-01-01"), "\(ended)")
             let missing = try refusal(installation.gatewaySettings(url))
             #expect(missing.contains("found no active identity key"), "\(missing)")
             let untrusted = try refusal(installation.gatewaySettings(url, identity: "good", trusts: false))
             #expect(
-                untrusted.contains("gatewayUntrusted") && untrusted.contains("leads to no trusted root: localhost")
+                untrusted.contains("gatewayUntrusted")
+                    && untrusted.contains("does not chain to a trusted root: localhost")
                     && untrusted.contains("apple.gateway.trust-roots"), "\(untrusted)")
         }
         #expect(try installation.registeredAtApple().isEmpty)
@@ -138,9 +139,9 @@ import Testing
                 ["--not-before", "2024-01-01T00:00:00Z", "--not-after", "2025-01-01T00:00:00Z"]))
         let ended = try refusal(installation.gatewaySettings(AppleServer.python.url(of: old), identity: "good"))
         #expect(
-            ended.contains("the server's certificate has ended: localhost, at 2025-01-01T00:00:00Z"), "\(ended)")
+            ended.contains("the server's certificate has expired: localhost, at 2025-01-01T00:00:00Z"), "\(ended)")
         for (url, cause) in [
-            ("https://localhost:1", "Connection refused"), ("https://nowhere.invalid", "does not resolve"),
+            ("https://localhost:1", "connection refused"), ("https://nowhere.invalid", "does not resolve"),
         ] {
             let gone = try refusal(installation.gatewaySettings(url, identity: "good"))
             #expect(gone.contains("gatewayUnavailable: Apple cannot be reached at \(url): "), "\(gone)")

@@ -11,8 +11,8 @@ import Vocabulary
 
     init() throws {
         scratch = try Scratch()
-        custody = try Bench().custody
-        hash = MerchantIdentifierHash(of: Bench.merchant)
+        custody = try CustodyFixture().custody
+        hash = MerchantIdentifierHash(of: CustodyFixture.merchant)
         let settings = """
             [req]
             distinguished_name = dn
@@ -37,7 +37,7 @@ import Vocabulary
 
     private func issue(_ section: String, _ name: String, key: String = "key.pem") throws {
         try Tool.openssl(
-            "req -new -x509 -config x.cnf -extensions \(section) -key \(key) -subj /UID=\(Bench.merchant)/CN=Processing/C=US -set_serial 0x0fedcba987654321ff -days 30 -out \(name)",
+            "req -new -x509 -config x.cnf -extensions \(section) -key \(key) -subj /UID=\(CustodyFixture.merchant)/CN=Processing/C=US -set_serial 0x0fedcba987654321ff -days 30 -out \(name)",
             in: scratch)
     }
 
@@ -65,7 +65,9 @@ import Vocabulary
         #expect(abs(facts.notBefore.millisecondsSince1970 - Timestamp.now.millisecondsSince1970) < 60_000)
     }
 
-    @Test func `an identity certificate over RSA-2048, and a CA's, are told by their extensions`() throws {
+    @Test func `an identity certificate over RSA-2048 and a CA's certificate are recognized by their extensions`()
+        throws
+    {
         try Tool.openssl("genrsa -out rsa.pem 2048", in: scratch)
         try issue("identity", "identity.pem", key: "rsa.pem")
         let identity = try custody.readCertificate(try scratch.read("identity.pem"))
@@ -79,7 +81,7 @@ import Vocabulary
         #expect(try custody.readCertificate(try scratch.read("odd.pem")).merchantIdentifierHash == nil)
     }
 
-    @Test func `PEM is read with text around it, with any line ends, and without a last one`() throws {
+    @Test func `PEM is read with text around it, with any line ends, and without the last line end`() throws {
         let pem = String(decoding: try scratch.read("cert.pem"), as: UTF8.self)
         let expected = try der("cert.pem")
         let oneLine =
@@ -92,13 +94,14 @@ import Vocabulary
         #expect(try custody.readCertificate([0xff, 0xfe, 0x0a] + Array(pem.utf8)).der == expected)
     }
 
-    @Test func `a chain is refused, saying how many certificates it has`() throws {
+    @Test func `a chain is refused with its number of certificates`() throws {
         let pem = try scratch.read("cert.pem")
         let error = try #require(refused(pem + pem + pem))
         #expect(error.code == .certificateChain && error.detail.contains("3 certificates"))
     }
 
-    @Test func `a private key is refused in every form, whole or cut, and never repeated`() throws {
+    @Test func `a private key is refused in every format, complete or truncated, and not repeated in the error`() throws
+    {
         try Tool.openssl("pkcs8 -topk8 -nocrypt -in key.pem -out p8.pem", in: scratch)
         try Tool.openssl("pkcs8 -topk8 -in key.pem -passout pass:x -out e8.pem", in: scratch)
         let key = try scratch.read("key.pem")
@@ -117,7 +120,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a CSR uploaded by mistake is told as such`() throws {
+    @Test func `an uploaded CSR is reported as such`() throws {
         try Tool.openssl("req -new -config x.cnf -key key.pem -subj /CN=x -out csr.pem", in: scratch)
         for upload in [
             try scratch.read("csr.pem"), try Tool.openssl("req -in csr.pem -outform DER", in: scratch),
@@ -127,7 +130,7 @@ import Vocabulary
         }
     }
 
-    @Test func `what is no certificate is refused as malformed`() throws {
+    @Test func `a file that is not a certificate is refused as malformed`() throws {
         let certificate = try der("cert.pem")
         let pem = try scratch.read("cert.pem")
         try Tool.openssl("crl2pkcs7 -nocrl -certfile cert.pem -out p7.pem", in: scratch)
@@ -149,7 +152,7 @@ import Vocabulary
         ("genrsa 4096", "RSA-4096"), ("ecparam -name secp256k1 -genkey -noout", "secp256k1"),
         ("genpkey -algorithm ED25519", "Ed25519"),
     ])
-    func `a certificate over another kind of key is refused, naming it`(command: String, kind: String) throws {
+    func `a certificate for another type of key is refused with that type`(command: String, kind: String) throws {
         _ = try scratch.file("other.pem", try Tool.openssl(command, in: scratch))
         try issue("processing", "other-cert.pem", key: "other.pem")
         let error = try #require(refused(try scratch.read("other-cert.pem")))
@@ -157,13 +160,13 @@ import Vocabulary
         #expect(error.detail.contains(kind) && error.detail.contains("expected P-256 or RSA-2048"))
     }
 
-    @Test func `no cut or changed certificate makes the reader fail otherwise than by refusing`() throws {
+    @Test func `a truncated or changed certificate is read or refused, without a crash`() throws {
         let certificate = try der("cert.pem")
         for count in certificate.indices { #expect(refused(Array(certificate.prefix(count))) != nil) }
         for index in certificate.indices {
             var changed = certificate
             changed[index] ^= UInt8.random(in: 1...255)
-            // Read or refused; what is read is not yet trusted.
+            // Reading a changed certificate is allowed; it is not trusted yet.
             _ = try? custody.readCertificate(changed)
         }
     }

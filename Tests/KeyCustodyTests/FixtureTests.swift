@@ -21,21 +21,21 @@ struct FixtureTests {
         let header: Header
     }
 
-    @Test func `the real CSR's key hash is that of the certificate made of it`() throws {
+    @Test func `the real CSR and the certificate issued for it have the same publicKeyHash`() throws {
         let scratch = try Scratch()
         _ = try scratch.file("csr.pem", try Fixtures.read("rolled-merchant/ec-old.csr.pem"))
         try Tool.openssl("req -in csr.pem -pubkey -noout -out public.pem", in: scratch)
         let info = try Tool.openssl("pkey -pubin -in public.pem -outform DER", in: scratch)
-        let facts = try Bench().custody.readCertificate(try Fixtures.read("rolled-merchant/ec-old.cert.pem"))
+        let facts = try CustodyFixture().custody.readCertificate(try Fixtures.read("rolled-merchant/ec-old.cert.pem"))
         #expect(facts.publicKeyHash == PublicKeyHash(of: info))
         #expect(facts.publicKeyHash.base64 == "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls=")
     }
 
     @Test(arguments: ["ec-old", "ec-new", "rsa"])
-    func `a real key is imported, fits its certificate and restores its token's key`(name: String) throws {
-        let bench = try Bench()
-        let new = try bench.import(try Fixtures.read("rolled-merchant/\(name).key.pem"), for: Self.merchant)
-        let facts = try bench.custody.readCertificate(try Fixtures.read("rolled-merchant/\(name).cert.pem"))
+    func `a real key is imported, matches its certificate and restores its token's symmetric key`(name: String) throws {
+        let fixture = try CustodyFixture()
+        let new = try fixture.import(try Fixtures.read("rolled-merchant/\(name).key.pem"), for: Self.merchant)
+        let facts = try fixture.custody.readCertificate(try Fixtures.read("rolled-merchant/\(name).cert.pem"))
         #expect(new.publicKeyHash == facts.publicKeyHash)
         #expect(facts.merchantIdentifierHash == MerchantIdentifierHash(of: Self.merchant))
         #expect(facts.hasKeyEncipherment && facts.extendedKeyUsages == nil && !facts.isCertificateAuthority)
@@ -48,7 +48,7 @@ struct FixtureTests {
             if let point = token.header.ephemeralPublicKey { .ephemeralPublicKey(Array(point)) } else {
                 .wrappedKey(Array(try #require(token.header.wrappedKey)))
             }
-        let key = SymmetricKey(data: try bench.symmetricKey(new.publicKeyHash, material))
+        let key = SymmetricKey(data: try fixture.symmetricKey(new.publicKeyHash, material))
         let box = try AES.GCM.SealedBox(
             nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)), ciphertext: token.data.dropLast(16),
             tag: token.data.suffix(16))

@@ -12,12 +12,12 @@ import Vocabulary
     @Test(arguments: kinds)
     func `openssl verifies the CSR, whose key and subject are the key pair's`(kind: (KeyAlgorithm, KeyPurpose)) throws {
         let scratch = try Scratch()
-        let new = try Bench().generate(kind.0, purpose: kind.1)
+        let new = try CustodyFixture().generate(kind.0, purpose: kind.1)
         _ = try scratch.file("csr.der", new.certificateSigningRequest)
         try Tool.openssl("req -verify -inform DER -in csr.der -noout", in: scratch)
         let text = String(
             decoding: try Tool.openssl("req -inform DER -in csr.der -noout -text", in: scratch), as: UTF8.self)
-        #expect(text.contains("CN = \(Bench.merchant)"))
+        #expect(text.contains("CN = \(CustodyFixture.merchant)"))
         #expect(text.contains(kind.0 == .ecV1 ? "ecdsa-with-SHA256" : "sha256WithRSAEncryption"))
         #expect(text.contains(kind.0 == .ecV1 ? "NIST CURVE: P-256" : "Public-Key: (2048 bit)"))
         try Tool.openssl("req -inform DER -in csr.der -pubkey -noout -out public.pem", in: scratch)
@@ -29,7 +29,7 @@ import Vocabulary
     @Test(arguments: kinds)
     func `the attributes field is present, as RFC 2986 requires`(kind: (KeyAlgorithm, KeyPurpose)) throws {
         let scratch = try Scratch()
-        let new = try Bench().generate(kind.0, purpose: kind.1)
+        let new = try CustodyFixture().generate(kind.0, purpose: kind.1)
         _ = try scratch.file("csr.der", new.certificateSigningRequest)
         let lines = String(decoding: try Tool.openssl("asn1parse -inform DER -in csr.der", in: scratch), as: UTF8.self)
             .split(separator: "\n")
@@ -39,7 +39,7 @@ import Vocabulary
     @Test(.enabled(if: Tool.hasPython, "needs Python's package cryptography"), arguments: kinds)
     func `a strict reader in Python accepts the CSR`(kind: (KeyAlgorithm, KeyPurpose)) throws {
         let scratch = try Scratch()
-        let new = try Bench().generate(kind.0, purpose: kind.1)
+        let new = try CustodyFixture().generate(kind.0, purpose: kind.1)
         let program = """
             import sys
             from cryptography import x509
@@ -47,43 +47,43 @@ import Vocabulary
             print(csr.is_signature_valid, csr.subject.rfc4514_string(), len(csr.attributes))
             """
         let output = try Tool.run(["python3", "-c", program], in: scratch, input: new.certificateSigningRequest)
-        #expect(String(decoding: output, as: UTF8.self) == "True CN=\(Bench.merchant) 0\n")
+        #expect(String(decoding: output, as: UTF8.self) == "True CN=\(CustodyFixture.merchant) 0\n")
     }
 
-    @Test func `an identifier too long for a common name stands in the user identifier`() throws {
+    @Test func `an identifier that is too long for a common name is put in the user identifier`() throws {
         let scratch = try Scratch()
         let long = try #require(MerchantIdentifier("merchant." + String(repeating: "x", count: 200)))
-        let new = try Bench().generate(for: long)
+        let new = try CustodyFixture().generate(for: long)
         _ = try scratch.file("csr.der", new.certificateSigningRequest)
         try Tool.openssl("req -verify -inform DER -in csr.der -noout", in: scratch)
         let subject = try Tool.openssl("req -inform DER -in csr.der -noout -subject", in: scratch)
         #expect(String(decoding: subject, as: UTF8.self) == "subject=UID = \(long)\n")
     }
 
-    @Test func `an identity key pair on P-256 is refused, naming what was found and expected`() throws {
-        let error = try #require(refusal { try Bench().generate(.ecV1, purpose: .identity) })
+    @Test func `an identity key pair on P-256 is refused with what was found and expected`() throws {
+        let error = try #require(refusal { try CustodyFixture().generate(.ecV1, purpose: .identity) })
         #expect(error.code == .keyUnsupported)
         #expect(error.detail.contains("P-256") && error.detail.contains("expected RSA-2048"))
     }
 
-    @Test func `no two generated key pairs are the same`() throws {
-        let bench = try Bench()
-        let hashes = try (0..<500).map { _ in try bench.generate().publicKeyHash }
+    @Test func `generated key pairs are different`() throws {
+        let fixture = try CustodyFixture()
+        let hashes = try (0..<500).map { _ in try fixture.generate().publicKeyHash }
         #expect(Set(hashes).count == hashes.count)
     }
 
     @Test(arguments: kinds)
-    func `an exported key is PKCS#8 that openssl checks, of the same public half`(
+    func `an exported key is PKCS#8 that openssl accepts, with the same public half`(
         kind: (KeyAlgorithm, KeyPurpose)
     ) throws {
         let scratch = try Scratch()
-        let bench = try Bench()
-        let new = try bench.generate(kind.0, purpose: kind.1)
-        let pem = try bench.export(new.publicKeyHash)
+        let fixture = try CustodyFixture()
+        let new = try fixture.generate(kind.0, purpose: kind.1)
+        let pem = try fixture.export(new.publicKeyHash)
         _ = try scratch.file("key.pem", pem)
         try Tool.openssl("pkey -in key.pem -check -noout", in: scratch)
         #expect(try Tool.openssl("pkey -in key.pem -pubout -outform DER", in: scratch) == new.subjectPublicKeyInfo)
-        // Byte for byte what openssl itself writes.
+        // The same bytes as openssl writes.
         #expect(try Tool.openssl("pkey -in key.pem", in: scratch) == pem)
     }
 }

@@ -11,7 +11,7 @@ import Vocabulary
     static let rsaKey = "genrsa -out key.pem 2048"
     static let certificate = "req -new -x509 -key key.pem -subj /CN=x -out cert.pem"
 
-    /// Format, the commands that make `out` of a fresh key, and the passphrase.
+    /// Format, the commands that create `out` from a new key, and the passphrase.
     static let formats: [(name: String, commands: [String], passphrase: String)] = [
         ("EC PKCS#8", [ecKey, "pkcs8 -topk8 -nocrypt -in key.pem -out out"], ""),
         ("EC SEC1", [ecKey, "ec -in key.pem -out out"], ""),
@@ -67,14 +67,14 @@ import Vocabulary
     }
 
     @Test(arguments: formats.indices)
-    func `every format that people have is read, whatever stands around it`(index: Int) throws {
+    func `every supported format is read, with any text around it`(index: Int) throws {
         let format = Self.formats[index]
         let scratch = try Scratch()
         var file = try make(format.commands, in: scratch)
         if file.starts(with: Array("-----BEGIN".utf8)) {
             file = Array("Bag Attributes\n    friendlyName: k\u{e9}y\r\n\n".utf8) + file + Array("\nsome text\n".utf8)
         }
-        let new = try Bench().import(file, passphrase: format.passphrase)
+        let new = try CustodyFixture().import(file, passphrase: format.passphrase)
         let key = FileManager.default.fileExists(atPath: "\(scratch.path)/key.pem") ? "key.pem" : "out"
         let info = try Tool.openssl("pkey -in \(key) -pubout -outform DER", in: scratch)
         #expect(new.subjectPublicKeyInfo == info, "\(format.name)")
@@ -83,24 +83,24 @@ import Vocabulary
     }
 
     @Test(arguments: formats.indices.filter { !formats[$0].passphrase.isEmpty })
-    func `a wrong passphrase is told as such, and a missing one is asked for`(index: Int) throws {
+    func `a wrong and a missing passphrase are reported as such`(index: Int) throws {
         let format = Self.formats[index]
         let scratch = try Scratch()
         let file = try make(format.commands, in: scratch)
-        let wrong = try #require(refusal { try Bench().import(file, passphrase: "incorrect") })
+        let wrong = try #require(refusal { try CustodyFixture().import(file, passphrase: "incorrect") })
         #expect(wrong.code == .wrongPassphrase, "\(format.name)")
-        let missing = try #require(refusal { try Bench().import(file) })
+        let missing = try #require(refusal { try CustodyFixture().import(file) })
         #expect(missing.code == .wrongPassphrase && missing.detail.contains("a passphrase is needed"), "\(format.name)")
         #expect(!wrong.detail.contains("incorrect passphrase") && !wrong.detail.contains("correct\""))
     }
 
-    @Test func `in the old PEM form, no wrong passphrase passes for a damaged file`() throws {
+    @Test func `in the old PEM form a wrong passphrase is never reported as a damaged file`() throws {
         let scratch = try Scratch()
         let file = try make([Self.ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], in: scratch)
-        let bench = try Bench()
+        let fixture = try CustodyFixture()
         // One in 256 gets past the padding.
         for attempt in 0..<1000 {
-            #expect(refusal { try bench.import(file, passphrase: "wrong \(attempt)") }?.code == .wrongPassphrase)
+            #expect(refusal { try fixture.import(file, passphrase: "wrong \(attempt)") }?.code == .wrongPassphrase)
         }
     }
 
@@ -113,9 +113,9 @@ import Vocabulary
             ("genpkey -algorithm ED25519 -out out", "ED25519"),
             ("genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 -out out", "RSA-PSS"),
         ])
-    func `another curve or size is refused, naming what was found and expected`(command: String, kind: String) throws {
+    func `another curve or size is refused with what was found and expected`(command: String, kind: String) throws {
         let scratch = try Scratch()
-        let error = try #require(refusal { try Bench().import(try make([command], in: scratch)) })
+        let error = try #require(refusal { try CustodyFixture().import(try make([command], in: scratch)) })
         #expect(error.code == .keyUnsupported)
         #expect(error.detail.contains(kind) && error.detail.contains("expected P-256 or RSA-2048"))
     }
@@ -123,10 +123,10 @@ import Vocabulary
     @Test func `a P-256 key is refused for the purpose identity`() throws {
         let scratch = try Scratch()
         let file = try make([Self.ecKey, "ec -in key.pem -out out"], in: scratch)
-        #expect(refusal { try Bench().import(file, purpose: .identity) }?.code == .keyUnsupported)
+        #expect(refusal { try CustodyFixture().import(file, purpose: .identity) }?.code == .keyUnsupported)
     }
 
-    @Test func `what is no private key is refused as malformed, and nothing of it is repeated`() throws {
+    @Test func `a file that is not a private key is refused as malformed, without its contents in the error`() throws {
         let scratch = try Scratch()
         let key = try make([Self.ecKey, "pkcs8 -topk8 -nocrypt -in key.pem -out out"], in: scratch)
         let der = try Tool.openssl("pkcs8 -topk8 -nocrypt -in key.pem -outform DER", in: scratch)
@@ -143,67 +143,67 @@ import Vocabulary
             block("ENCRYPTED PRIVATE KEY", body),
         ]
         for file in files {
-            let error = try #require(refusal { try Bench().import(file, passphrase: "x") })
+            let error = try #require(refusal { try CustodyFixture().import(file, passphrase: "x") })
             #expect(error.code == .privateKeyMalformed, "\(error)")
             #expect(!error.detail.contains("MIG") && !error.detail.contains("secret"))
         }
-        #expect(refusal { try Bench().import(Array(repeating: 0x30, count: 65_537)) }?.code == .tooLarge)
-        #expect(refusal { try Bench().import(block("OPENSSH PRIVATE KEY", "AAAA")) }?.code == .keyUnsupported)
+        #expect(refusal { try CustodyFixture().import(Array(repeating: 0x30, count: 65_537)) }?.code == .tooLarge)
+        #expect(refusal { try CustodyFixture().import(block("OPENSSH PRIVATE KEY", "AAAA")) }?.code == .keyUnsupported)
     }
 
-    @Test func `halves that do not belong together are refused`() throws {
+    @Test func `a private and a public half that do not match are refused`() throws {
         let scratch = try Scratch()
         try Tool.openssl(Self.ecKey, in: scratch)
         var der = try Tool.openssl("ec -in key.pem -outform DER", in: scratch)
         der[10] ^= 1  // within the private number
         let file = Array(
             "-----BEGIN EC PRIVATE KEY-----\n\(Data(der).base64EncodedString())\n-----END EC PRIVATE KEY-----\n".utf8)
-        let error = try #require(refusal { try Bench().import(file) })
-        #expect(error.code == .privateKeyMalformed && error.detail.contains("do not belong together"))
+        let error = try #require(refusal { try CustodyFixture().import(file) })
+        #expect(error.code == .privateKeyMalformed && error.detail.contains("do not match"))
     }
 
-    @Test func `a file that asks for endless key derivation is refused at once`() throws {
+    @Test func `a file that requires excessive key derivation is refused without deriving`() throws {
         let scratch = try Scratch()
         let slow = try make(
             [Self.ecKey, "pkcs8 -topk8 -in key.pem -iter 5000001 -out out -passout pass:correct"], in: scratch)
-        let pem = try #require(refusal { try Bench().import(slow, passphrase: "incorrect") })
+        let pem = try #require(refusal { try CustodyFixture().import(slow, passphrase: "incorrect") })
         #expect(pem.code == .privateKeyMalformed && pem.detail.contains("rounds"))
         let container = try make(
             [
                 Self.certificate,
                 "pkcs12 -export -iter 5000001 -nomaciter -inkey key.pem -in cert.pem -out out -passout pass:correct",
             ], in: scratch)
-        let error = try #require(refusal { try Bench().import(container, passphrase: "correct") })
+        let error = try #require(refusal { try CustodyFixture().import(container, passphrase: "correct") })
         #expect(error.code == .privateKeyMalformed && error.detail.contains("rounds"))
     }
 
     @Test(.tags(.slow), .skippedInQuickRuns)
-    func `rounds of key derivation are bounded over a whole file, however it spreads them`() throws {
+    func `rounds of key derivation are bounded over all parts of a file`() throws {
         let scratch = try Scratch()
         let container = try make(
             [
                 Self.ecKey, Self.certificate,
                 "pkcs12 -export -iter 4000000 -nomaciter -inkey key.pem -in cert.pem -out out -passout pass:correct",
             ], in: scratch)
-        // Key and certificates come to 8,000,000, which is let through.
+        // Key and certificates require 8,000,000 rounds, which is allowed.
         let clock = ContinuousClock()
-        let derived = try clock.measure { _ = try Bench().import(container, passphrase: "correct") }
-        #expect(refusal { try Bench().import(container, passphrase: "incorrect") }?.code == .wrongPassphrase)
+        let derived = try clock.measure { _ = try CustodyFixture().import(container, passphrase: "correct") }
+        #expect(refusal { try CustodyFixture().import(container, passphrase: "incorrect") }?.code == .wrongPassphrase)
         let over = try make(
             [
                 "pkcs12 -export -iter 4500000 -inkey key.pem -in cert.pem -out out -passout pass:correct"
             ], in: scratch)
         let refused = clock.measure {
-            let error = refusal { try Bench().import(over, passphrase: "correct") }
+            let error = refusal { try CustodyFixture().import(over, passphrase: "correct") }
             #expect(error?.code == .privateKeyMalformed)
-            #expect(error?.detail.contains("more than 10000000 rounds of key derivation in all") == true)
+            #expect(error?.detail.contains("more than 10000000 rounds of key derivation in total") == true)
         }
-        // Counted, not derived first.
+        // Counted without deriving.
         #expect(refused < derived / 2)
     }
 
-    @Test func `rounds are counted inside of what a file encrypts, too`() throws {
-        // A PKCS#12 file, passphrase "pw", of an encrypted safe (2,048 rounds) with a key bag that asks for 5,000,001.
+    @Test func `rounds inside encrypted parts are counted too`() throws {
+        // A PKCS#12 file, passphrase "pw", of an encrypted safe (2,048 rounds) with a key bag that requires 5,000,001.
         let file = try #require(
             Data(
                 base64Encoded: """
@@ -214,35 +214,35 @@ import Vocabulary
                     esm/iC8XQWsowLn3A7++tHQJmEw09wwQGk1IfVig2m1JGi7jz8Ho/ca73atwSXn33ruXNnhJrwFHSpux8WuPFVSL4hOiIDgw
                     QTAxMA0GCWCGSAFlAwQCAQUABCALC3XMdwl3F7sMQmaQRKQTFqlW5ntDhbaxOiQ9TvpY7gQIDaVWyuHG9gECAggA
                     """, options: .ignoreUnknownCharacters))
-        let error = try #require(refusal { try Bench().import(Array(file), passphrase: "pw") })
+        let error = try #require(refusal { try CustodyFixture().import(Array(file), passphrase: "pw") })
         #expect(error.code == .privateKeyMalformed && error.detail.contains("rounds"), "\(error.detail)")
     }
 
-    @Test func `what scrypt's numbers multiply to is bounded, not each alone`() throws {
+    @Test func `the product of scrypt's parameters is bounded`() throws {
         let scratch = try Scratch()
         let file = try make(
             [
                 Self.ecKey,
                 "pkcs8 -topk8 -in key.pem -scrypt -scrypt_N 4096 -scrypt_r 1 -scrypt_p 2600 -out out -passout pass:correct",
             ], in: scratch)
-        let error = try #require(refusal { try Bench().import(file, passphrase: "incorrect") })
-        #expect(error.code == .privateKeyMalformed && error.detail.contains("in all"), "\(error.detail)")
+        let error = try #require(refusal { try CustodyFixture().import(file, passphrase: "incorrect") })
+        #expect(error.code == .privateKeyMalformed && error.detail.contains("in total"), "\(error.detail)")
     }
 
-    @Test func `a passphrase with a zero byte or of endless length is refused, not cut`() throws {
+    @Test func `a passphrase with a zero byte or beyond the longest length is refused, not truncated`() throws {
         let scratch = try Scratch()
         let file = try make([Self.ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], in: scratch)
-        #expect(refusal { try Bench().import(file, passphrase: "correct\0x") }?.code == .malformed)
+        #expect(refusal { try CustodyFixture().import(file, passphrase: "correct\0x") }?.code == .malformed)
         let long = String(repeating: "x", count: 1024)
-        #expect(refusal { try Bench().import(file, passphrase: long) }?.code == .malformed)
+        #expect(refusal { try CustodyFixture().import(file, passphrase: long) }?.code == .malformed)
     }
 
-    @Test func `a key survives import, export and import`() throws {
+    @Test func `a key is unchanged by import, export and import`() throws {
         let scratch = try Scratch()
         for command in ["ecparam -name prime256v1 -genkey -noout -out out", "genrsa -out out 2048"] {
-            let bench = try Bench()
-            let first = try bench.import(try make([command], in: scratch))
-            let second = try Bench().import(try bench.export(first.publicKeyHash))
+            let fixture = try CustodyFixture()
+            let first = try fixture.import(try make([command], in: scratch))
+            let second = try CustodyFixture().import(try fixture.export(first.publicKeyHash))
             #expect(first.publicKeyHash == second.publicKeyHash)
         }
     }

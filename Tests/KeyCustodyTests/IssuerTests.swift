@@ -23,7 +23,7 @@ import Vocabulary
     }
 
     private func finding(_ issuers: CertificateIssuers?) async throws -> IssuerFinding {
-        let custody = try Bench(issuers: issuers).custody
+        let custody = try CustodyFixture(issuers: issuers).custody
         let facts = try custody.readCertificate(try authorities.pem("leaf"))
         return await custody.issuerFinding(for: facts, at: Timestamp.now.adding(.seconds(60)))
     }
@@ -147,7 +147,7 @@ import Vocabulary
     func `the real certificates chain through Apple's CA to Apple's root`() async throws {
         let files = ["AppleWWDRCA-G2", "AppleRootCA-G3"].map { "apple-ca/\($0).cert.pem" }
         let issuers = try CertificateIssuers(reading: try files.map(Fixtures.read))
-        let custody = try Bench(issuers: issuers).custody
+        let custody = try CustodyFixture(issuers: issuers).custody
         for name in ["ec-old", "ec-new", "rsa"] {
             let facts = try custody.readCertificate(try Fixtures.read("rolled-merchant/\(name).cert.pem"))
             #expect(await issuers.refusal(of: facts, at: .now) == nil)

@@ -6,7 +6,7 @@ import Testing
 import Vocabulary
 
 @Suite struct KeyringTests {
-    @Test func `the first data key is made where there is none, and only there`() throws {
+    @Test func `the first data key is generated if there is none, and only then`() throws {
         let store = MemoryStore()
         let masterKey = MasterKey.random()
         _ = try Keyring(opening: store, with: masterKey, at: .now)
@@ -15,16 +15,16 @@ import Vocabulary
         #expect(try store.dataKeys().count == 1)
     }
 
-    @Test func `a wrong master key is told as such, not as damage`() throws {
+    @Test func `a wrong master key is reported as such, not as damage`() throws {
         let store = MemoryStore()
         _ = try Keyring(opening: store, with: MasterKey.random(), at: .now)
         let error = try #require(refusal { _ = try Keyring(opening: store, with: MasterKey.random(), at: .now) })
         #expect(error.code == .masterKeyConflict)
-        #expect(error.detail.contains("not the one this database was made with"))
+        #expect(error.detail.contains("not the one of this database"))
     }
 
     @Test(arguments: [0, 12, 30, 59])
-    func `a damaged row under the right master key is told as damage`(position: Int) throws {
+    func `a damaged row under the right master key is reported as damage`(position: Int) throws {
         let store = MemoryStore()
         let masterKey = MasterKey.random()
         _ = try Keyring(opening: store, with: masterKey, at: .now)
@@ -48,12 +48,13 @@ import Vocabulary
         #expect(refusal { _ = try Keyring(opening: store, with: masterKey, at: .now) }?.code == .keyDamaged)
     }
 
-    @Test func `what was sealed before a restart opens after it`() throws {
+    @Test func `a key sealed before a restart opens after it`() throws {
         let store = MemoryStore()
         let masterKey = MasterKey.random()
         let before = try store.custody(masterKey)
-        let new = try before.generateKeyPair(algorithm: .ecV1, purpose: .paymentProcessing, for: Bench.merchant)
-        store.add(new, of: Bench.merchant)
+        let new = try before.generateKeyPair(
+            algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
+        store.add(new, of: CustodyFixture.merchant)
         let after = try store.custody(masterKey)
         let first = try before.exportPrivateKey(new.publicKeyHash).withUnsafeBytes { Array($0) }
         let second = try after.exportPrivateKey(new.publicKeyHash).withUnsafeBytes { Array($0) }

@@ -11,7 +11,7 @@ import Testing
         refusal { try MasterKey.load(from: ["/bin/sh", "-c", script], within: seconds) }?.detail ?? "none"
     }
 
-    @Test func `what the program prints is the key that a file of the same bytes holds`() throws {
+    @Test func `the program's output is the same key as a file with the same bytes`() throws {
         let scratch = try Scratch()
         let path = try scratch.file("master.key", (0..<32).map { UInt8($0) })
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
@@ -25,28 +25,28 @@ import Testing
         ("cat /dev/zero", "printed more than 32 bytes"),
         (
             "echo the vault is sealed >&2; exit 3",
-            "ended with status 3, expected status 0: it says: the vault is sealed"
+            "exited with status 3, expected exit status 0: its error output: the vault is sealed"
         ),
-        ("kill -9 $$", "ended with signal 9"),
+        ("kill -9 $$", "was killed by signal 9"),
     ])
-    func `a refusal says what was found and what was expected`(script: String, expected: String) {
+    func `an error has what was found and what was expected`(script: String, expected: String) {
         #expect(failure(script).contains(expected), "\(failure(script))")
     }
 
-    @Test func `the program holds none of the process's open files, such as a caller's connection`() throws {
-        // Like a connection that was accepted, without the close-on-exec flag.
+    @Test func `the program inherits no open file of the process, such as a caller's connection`() throws {
+        // Like an accepted connection, which has no close-on-exec flag.
         let open = dup(STDERR_FILENO)
         defer { close(open) }
         let script = "test ! -e /proc/$$/fd/\(open) || exit 7; printf %032d 1"
         _ = try MasterKey.load(from: ["/bin/sh", "-c", script], within: 5)
     }
 
-    @Test func `a program that does not end is killed with what it started`() {
-        #expect(failure("sleep 600 & sleep 600", within: 1).contains("did not end within 1 seconds"))
-        #expect(failure("exec >&- 2>&-; sleep 600", within: 1).contains("did not end within 1 seconds"))
+    @Test func `a program that does not exit is killed with its process group`() {
+        #expect(failure("sleep 600 & sleep 600", within: 1).contains("did not exit within 1 seconds"))
+        #expect(failure("exec >&- 2>&-; sleep 600", within: 1).contains("did not exit within 1 seconds"))
     }
 
-    @Test func `signals that arrive while it is waited for neither end nor lengthen the wait`() {
+    @Test func `signals during the wait neither end nor lengthen it`() {
         signal(SIGURG) { _ in }
         let thread = pthread_self()
         let isDone = Mutex(false)
@@ -61,11 +61,11 @@ import Testing
         let found = failure("printf 1234; sleep 600", within: 1)
         isDone.withLock { $0 = true }
         while !nuisance.isFinished { usleep(1000) }
-        #expect(found.contains("did not end within 1 seconds"), "\(found)")
+        #expect(found.contains("did not exit within 1 seconds"), "\(found)")
         #expect(ContinuousClock.now - begin < .seconds(5))
     }
 
-    @Test func `a program that is not there is told as such`() {
+    @Test func `a missing program is reported as such`() {
         let found = refusal { try MasterKey.load(from: ["/nowhere/at-all"], within: 5) }?.detail ?? "none"
         #expect(found.contains("/nowhere/at-all cannot be run: No such file"), "\(found)")
     }

@@ -4,7 +4,7 @@ import KeyCustody
 import MerchantCore
 import Testing
 
-/// Every state in which a crash can leave the files of a rotation ends with the fresh key under the one name.
+/// From every state in which a crash can leave the files of a rotation, the new key ends under the name `master.key`.
 @Suite struct MasterKeyFileTests {
     private let scratch: Scratch
     private let path: String
@@ -27,10 +27,10 @@ import Testing
         try MasterKey.load(from: "\(scratch.path)/\(name)").identifier
     }
 
-    @Test func `the fresh key is there beside the old one, and then takes its name`() throws {
+    @Test func `the new key exists beside the old one, and then takes its name`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let fresh = try file.makeNext(beside: old).identifier
+        let fresh = try file.createNext(beside: old).identifier
         #expect(try names() == ["master.key", "master.key.next"])
         #expect(try scratch.read("master.key") == [UInt8](repeating: 1, count: 32))
         try file.exchange(to: fresh, from: [old])
@@ -38,10 +38,10 @@ import Testing
         #expect(try identifier("master.key") == fresh)
     }
 
-    @Test func `cut short before the old key lost its name, the exchange goes on`() throws {
+    @Test func `interrupted before the old key lost its name, the exchange resumes`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let fresh = try file.makeNext(beside: old).identifier
+        let fresh = try file.createNext(beside: old).identifier
         #expect(link(path, "\(path).retired") == 0)
         try file.exchange(to: fresh, from: [old])
         #expect(try names() == ["master.key"])
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [mode_t(0o600), 0o400])
-    func `cut short after the old key lost its name, it is overwritten and gone`(mode: mode_t) throws {
+    func `interrupted after the old key lost its name, the exchange overwrites and removes it`(mode: mode_t) throws {
         let kept = try scratch.file("another-name", [UInt8](repeating: 9, count: 32))
         #expect(link(kept, "\(path).retired") == 0)
         #expect(chmod(kept, mode) == 0)
@@ -66,33 +66,33 @@ import Testing
         #expect(try scratch.read("master.key") == [UInt8](repeating: 1, count: 32))
     }
 
-    @Test func `a leftover of a rotation that never began is replaced`() throws {
+    @Test func `the next key of an unstarted rotation is replaced`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let first = try file.makeNext(beside: old).identifier
-        #expect(try file.makeNext(beside: old).identifier != first)
+        let first = try file.createNext(beside: old).identifier
+        #expect(try file.createNext(beside: old).identifier != first)
         #expect(try names() == ["master.key", "master.key.next"])
     }
 
-    @Test func `a leftover never takes the place of the key that is needed`() throws {
+    @Test func `an unused next key does not replace the key that is needed`() throws {
         let file = MasterKeyFile(path)
         let needed = try identifier("master.key")
-        _ = try file.makeNext(beside: needed)
+        _ = try file.createNext(beside: needed)
         try file.exchange(to: needed, from: [])
         #expect(try identifier("master.key") == needed)
     }
 
-    @Test func `the one that is needed is never drawn anew, wherever it lies`() throws {
+    @Test func `the needed key is never generated again, in whichever file it is`() throws {
         let file = MasterKeyFile(path)
-        let fresh = try file.makeNext(beside: try identifier("master.key")).identifier
-        #expect(throws: MerchantError.self) { _ = try file.makeNext(beside: fresh) }
+        let fresh = try file.createNext(beside: try identifier("master.key")).identifier
+        #expect(throws: MerchantError.self) { _ = try file.createNext(beside: fresh) }
         #expect(try identifier("master.key.next") == fresh)
     }
 
     @Test func `a key that the database never needed is not overwritten`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let fresh = try file.makeNext(beside: old).identifier
+        let fresh = try file.createNext(beside: old).identifier
         let foreign = try scratch.file("master.key", [UInt8](repeating: 5, count: 32))
         #expect(chmod(foreign, 0o600) == 0)
         #expect(throws: MerchantError.self) { try file.exchange(to: fresh, from: [old]) }
@@ -100,7 +100,7 @@ import Testing
         #expect(try identifier("master.key.next") == fresh)
     }
 
-    @Test func `nothing is overwritten while the key that is needed is elsewhere`() throws {
+    @Test func `nothing is overwritten while the needed key is missing`() throws {
         _ = try scratch.file("master.key.retired", [UInt8](repeating: 9, count: 32))
         let absent = MasterKeyIdentifier(bytes: [UInt8](repeating: 3, count: MasterKeyIdentifier.length))
         #expect(throws: MerchantError.self) { try MasterKeyFile(path).exchange(to: absent, from: []) }
@@ -112,7 +112,7 @@ import Testing
         #expect(symlink(path, name) == 0)
         let file = MasterKeyFile(name)
         let old = try identifier("master.key")
-        let fresh = try file.makeNext(beside: old).identifier
+        let fresh = try file.createNext(beside: old).identifier
         try file.exchange(to: fresh, from: [old])
         #expect(try identifier("link") == fresh)
         #expect(try names() == ["link", "master.key"])

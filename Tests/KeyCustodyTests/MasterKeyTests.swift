@@ -15,11 +15,11 @@ import Vocabulary
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(try scratch.read("master.key").count == 32)
-        // The same key: it opens what the created one sealed.
+        // The same key: it opens a seal of the created one.
         #expect(throws: Never.self) { try Keyring(opening: store, with: try MasterKey.load(from: path), at: .now) }
     }
 
-    @Test func `creating never overwrites a master key and leaves nothing behind`() throws {
+    @Test func `creating never overwrites a master key and leaves no temporary file`() throws {
         let scratch = try Scratch()
         let path = try scratch.file("master.key", Array(repeating: 7, count: 32))
         #expect(refusal { try MasterKey.create(at: path) }?.code == .storeUnavailable)
@@ -28,7 +28,7 @@ import Vocabulary
     }
 
     @Test(arguments: [0o640, 0o604, 0o660, 0o601, 0o666])
-    func `a file that others can use is refused, naming the mode found and the one expected`(mode: Int) throws {
+    func `a file that others can read is refused with the modes found and expected`(mode: Int) throws {
         let scratch = try Scratch()
         let path = try scratch.file("master.key", Array(repeating: 7, count: 32))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -37,7 +37,7 @@ import Vocabulary
     }
 
     @Test(arguments: [0, 31, 33, 64])
-    func `a file of another length is refused, naming the length found`(count: Int) throws {
+    func `a file of another length is refused with the length found`(count: Int) throws {
         let scratch = try Scratch()
         let path = try scratch.file("master.key", Array(repeating: 7, count: count))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
@@ -54,7 +54,7 @@ import Vocabulary
     }
 
     @Test(.enabled(if: geteuid() == 0, "changing a file's owner needs root"))
-    func `a file of another user is refused, naming the owner`() throws {
+    func `a file of another user is refused with the owner`() throws {
         let scratch = try Scratch()
         let path = try scratch.file("master.key", Array(repeating: 7, count: 32))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

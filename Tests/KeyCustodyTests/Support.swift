@@ -6,7 +6,7 @@ import Secrets
 import Synchronization
 import Vocabulary
 
-/// A directory of the test's own, removed with the value.
+/// A directory for one test, removed with the value.
 final class Scratch {
     let path: String
 
@@ -45,11 +45,11 @@ enum Tool {
         process.standardError = errors
         try process.run()
         let result = output.fileHandleForReading.readDataToEndOfFile()
-        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+        let errorOutput = errors.fileHandleForReading.readDataToEndOfFile()
         process.waitForExit()
         guard process.terminationStatus == 0 else {
             throw Failed(
-                description: "\(arguments.joined(separator: " ")): \(String(decoding: complaint, as: UTF8.self))")
+                description: "\(arguments.joined(separator: " ")): \(String(decoding: errorOutput, as: UTF8.self))")
         }
         return Array(result)
     }
@@ -59,14 +59,14 @@ enum Tool {
         try run(["openssl"] + command.split(separator: " ").map(String.init), in: scratch, input: input)
     }
 
-    /// Whether Python and its package `cryptography` are here.
+    /// Whether Python and its package `cryptography` are installed.
     static let hasPython: Bool = {
         guard let scratch = try? Scratch() else { return false }
         return (try? run(["python3", "-c", "import cryptography"], in: scratch)) != nil
     }()
 }
 
-/// The published key pairs and tokens of one real merchant, where the environment says they are.
+/// The published key pairs and tokens of one real merchant, in the directory that the environment names.
 enum Fixtures {
     static let directory = ProcessInfo.processInfo.environment["MERCHANTKEYD_FIXTURES"]
     static var arePresent: Bool { directory != nil }
@@ -76,7 +76,7 @@ enum Fixtures {
     }
 }
 
-/// Data keys and key pairs in memory.
+/// A store of data keys and key pairs in memory.
 final class MemoryStore: DataKeyRepository, Sendable {
     let rows = Mutex<[SealedDataKey]>([])
     let pairs = Mutex<[PublicKeyHash: SealedKeyPair]>([:])
@@ -105,13 +105,13 @@ final class MemoryStore: DataKeyRepository, Sendable {
     ) throws -> KeyCustody {
         KeyCustody(
             keyring: try Keyring(opening: self, with: masterKey, at: .now), certificateIssuers: issuers,
-            hotKeyCapacity: capacity
+            cacheCapacity: capacity
         ) { hash in self.pairs.withLock { $0[hash] } }
     }
 }
 
-/// A custody with a store of its own.
-struct Bench {
+/// A key custody with its own store.
+struct CustodyFixture {
     // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("merchant.com.example.shop")!  // in the required form
     // swift-format-ignore: NeverForceUnwrap
@@ -157,7 +157,7 @@ extension Timestamp {
     static var now: Timestamp { Timestamp(Date()) }
 }
 
-/// The domain error that `body` throws; nil where it throws none.
+/// The domain error that `body` throws; nil if it throws none.
 func refusal<Result: ~Copyable>(_ body: () throws -> Result) -> MerchantError? {
     do {
         _ = try body()

@@ -7,7 +7,7 @@ import Testing
 import Vocabulary
 
 @Suite struct SymmetricKeyTests {
-    /// As Apple writes it, but computed by hand here.
+    /// Apple's key derivation, computed independently.
     private func derive(_ secret: SharedSecret, _ merchant: MerchantIdentifier) -> [UInt8] {
         let z = secret.withUnsafeBytes { Array($0) }
         let party = Array(SHA256.hash(data: Array(merchant.rawValue.utf8)))
@@ -15,26 +15,26 @@ import Vocabulary
             SHA256.hash(data: [0, 0, 0, 1] + z + [13] + Array("id-aes256-GCM".utf8) + Array("Apple".utf8) + party))
     }
 
-    @Test func `an EC_v1 key is restored as the sender derived it, also where the secret begins with zero`() throws {
-        let bench = try Bench()
-        let new = try bench.generate()
+    @Test func `an EC_v1 key is restored as the sender derived it, also if the secret begins with zero`() throws {
+        let fixture = try CustodyFixture()
+        let new = try fixture.generate()
         let recipient = try P256.KeyAgreement.PublicKey(derRepresentation: new.subjectPublicKeyInfo)
         var beganWithZero = 0
         for _ in 0..<3000 {
             let ephemeral = P256.KeyAgreement.PrivateKey()
             let secret = try ephemeral.sharedSecretFromKeyAgreement(with: recipient)
             if secret.withUnsafeBytes({ $0[0] }) == 0 { beganWithZero += 1 }
-            let key = try bench.symmetricKey(
+            let key = try fixture.symmetricKey(
                 new.publicKeyHash, .ephemeralPublicKey(Array(ephemeral.publicKey.derRepresentation)))
-            #expect(key == derive(secret, Bench.merchant))
+            #expect(key == derive(secret, CustodyFixture.merchant))
         }
         #expect(beganWithZero > 0)
     }
 
     @Test(.enabled(if: Tool.hasPython, "needs Python's package cryptography"))
     func `Python derives the same EC_v1 keys, 20 of them from secrets that begin with zero`() throws {
-        let bench = try Bench()
-        let new = try bench.generate()
+        let fixture = try CustodyFixture()
+        let new = try fixture.generate()
         let program = """
             import base64, hashlib, sys
             from cryptography.hazmat.primitives import serialization as s
@@ -52,31 +52,32 @@ import Vocabulary
                 print(base64.b64encode(d).decode(), base64.b64encode(k).decode())
             """
         let arguments = [
-            "python3", "-c", program, Data(new.subjectPublicKeyInfo).base64EncodedString(), Bench.merchant.rawValue,
+            "python3", "-c", program, Data(new.subjectPublicKeyInfo).base64EncodedString(),
+            CustodyFixture.merchant.rawValue,
         ]
         let lines = String(decoding: try Tool.run(arguments, in: Scratch()), as: UTF8.self).split(separator: "\n")
         #expect(lines.count == 20)
         for line in lines {
             let parts = try line.split(separator: " ").map { Array(try #require(Data(base64Encoded: String($0)))) }
-            #expect(try bench.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(parts[0])) == parts[1])
+            #expect(try fixture.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(parts[0])) == parts[1])
         }
     }
 
-    @Test func `openssl's OAEP with SHA-256 in both places is unwrapped`() throws {
+    @Test func `openssl's OAEP with SHA-256 for label and MGF1 is unwrapped`() throws {
         let scratch = try Scratch()
-        let bench = try Bench()
-        let new = try bench.generate(.rsaV1)
+        let fixture = try CustodyFixture()
+        let new = try fixture.generate(.rsaV1)
         _ = try scratch.file("public.der", new.subjectPublicKeyInfo)
         let key = (0..<16).map { _ in UInt8.random(in: 0...255) }
         let wrapped = try Tool.openssl(
             "pkeyutl -encrypt -pubin -keyform DER -inkey public.der -pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256 -pkeyopt rsa_mgf1_md:sha256",
             in: scratch, input: key)
-        #expect(try bench.symmetricKey(new.publicKeyHash, .wrappedKey(wrapped)) == key)
+        #expect(try fixture.symmetricKey(new.publicKeyHash, .wrappedKey(wrapped)) == key)
     }
 
-    @Test func `every failure of an RSA unwrap looks the same`() throws {
-        let bench = try Bench()
-        let (new, other) = (try bench.generate(.rsaV1), try bench.generate(.rsaV1))
+    @Test func `every failure of an RSA unwrap has the same error`() throws {
+        let fixture = try CustodyFixture()
+        let (new, other) = (try fixture.generate(.rsaV1), try fixture.generate(.rsaV1))
         let public2048 = try _RSA.Encryption.PublicKey(derRepresentation: new.subjectPublicKeyInfo)
         let otherPublic = try _RSA.Encryption.PublicKey(derRepresentation: other.subjectPublicKeyInfo)
         let key = [UInt8](repeating: 9, count: 16)
@@ -87,15 +88,16 @@ import Vocabulary
             Array(try public2048.encrypt([UInt8](), padding: .PKCS1_OAEP_SHA256)),
             [UInt8](repeating: 0, count: 256), [UInt8](repeating: 0xff, count: 256),
         ]
-        let errors = wrong.map { wrapped in refusal { try bench.symmetricKey(new.publicKeyHash, .wrappedKey(wrapped)) }
+        let errors = wrong.map { wrapped in
+            refusal { try fixture.symmetricKey(new.publicKeyHash, .wrappedKey(wrapped)) }
         }
         #expect(Set(errors).count == 1)
         #expect(errors.first??.code == .decryptionFailed)
     }
 
-    @Test func `a point that is not on P-256, or not in its one spelling, is refused`() throws {
-        let bench = try Bench()
-        let new = try bench.generate()
+    @Test func `a point that is not on P-256, or not in its canonical encoding, is refused`() throws {
+        let fixture = try CustodyFixture()
+        let new = try fixture.generate()
         let good = Array(P256.KeyAgreement.PrivateKey().publicKey.derRepresentation)
         func changed(_ change: (inout [UInt8]) -> Void) -> [UInt8] {
             var bytes = good
@@ -116,44 +118,44 @@ import Vocabulary
         ]
         for bytes in bad {
             #expect(
-                refusal { try bench.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(bytes)) }?.code == .malformed)
+                refusal { try fixture.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(bytes)) }?.code == .malformed)
         }
-        #expect(throws: Never.self) { try bench.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(good)) }
+        #expect(throws: Never.self) { try fixture.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(good)) }
     }
 
     @Test func `material of the other algorithm, or of another length, is refused as malformed`() throws {
-        let bench = try Bench()
-        let (ec, rsa) = (try bench.generate(), try bench.generate(.rsaV1))
+        let fixture = try CustodyFixture()
+        let (ec, rsa) = (try fixture.generate(), try fixture.generate(.rsaV1))
         let point = Array(P256.KeyAgreement.PrivateKey().publicKey.derRepresentation)
         let wrapped = [UInt8](repeating: 1, count: 256)
-        #expect(refusal { try bench.symmetricKey(ec.publicKeyHash, .wrappedKey(wrapped)) }?.code == .malformed)
-        #expect(refusal { try bench.symmetricKey(rsa.publicKeyHash, .ephemeralPublicKey(point)) }?.code == .malformed)
+        #expect(refusal { try fixture.symmetricKey(ec.publicKeyHash, .wrappedKey(wrapped)) }?.code == .malformed)
+        #expect(refusal { try fixture.symmetricKey(rsa.publicKeyHash, .ephemeralPublicKey(point)) }?.code == .malformed)
         for count in [0, 255, 257] {
             let other = [UInt8](repeating: 1, count: count)
-            #expect(refusal { try bench.symmetricKey(rsa.publicKeyHash, .wrappedKey(other)) }?.code == .malformed)
+            #expect(refusal { try fixture.symmetricKey(rsa.publicKeyHash, .wrappedKey(other)) }?.code == .malformed)
         }
     }
 
     @Test(arguments: [
         (KeyState.pending, MerchantError.Code.keyNotFound), (.revoked, .keyRevoked), (.destroyed, .keyDestroyed),
     ])
-    func `a key pair that is not active restores nothing`(state: KeyState, code: MerchantError.Code) throws {
-        let bench = try Bench()
-        let new = try bench.generate(state: state)
+    func `a key pair that is not active restores no symmetric key`(state: KeyState, code: MerchantError.Code) throws {
+        let fixture = try CustodyFixture()
+        let new = try fixture.generate(state: state)
         let point = Array(P256.KeyAgreement.PrivateKey().publicKey.derRepresentation)
-        #expect(refusal { try bench.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(point)) }?.code == code)
-        #expect(bench.custody.hotKeyCount == 0)
+        #expect(refusal { try fixture.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(point)) }?.code == code)
+        #expect(fixture.custody.cachedKeyCount == 0)
     }
 
-    @Test func `an identity key restores nothing, as if it were not there`() throws {
-        let bench = try Bench()
-        let identity = try bench.generate(.rsaV1, purpose: .identity)
+    @Test func `an identity key restores no symmetric key and is reported as not found`() throws {
+        let fixture = try CustodyFixture()
+        let identity = try fixture.generate(.rsaV1, purpose: .identity)
         let publicKey = try _RSA.Encryption.PublicKey(derRepresentation: identity.subjectPublicKeyInfo)
         let wrapped = Array(try publicKey.encrypt([UInt8](repeating: 1, count: 16), padding: .PKCS1_OAEP_SHA256))
-        let found = refusal { try bench.symmetricKey(identity.publicKeyHash, .wrappedKey(wrapped)) }
+        let found = refusal { try fixture.symmetricKey(identity.publicKeyHash, .wrappedKey(wrapped)) }
         #expect(found?.code == .keyNotFound)
         let unknown = PublicKeyHash(of: [1])
-        let missing = refusal { try bench.symmetricKey(unknown, .wrappedKey(wrapped)) }
+        let missing = refusal { try fixture.symmetricKey(unknown, .wrappedKey(wrapped)) }
         #expect(found?.detail.replacing(identity.publicKeyHash.base64, with: unknown.base64) == missing?.detail)
     }
 }

@@ -4,21 +4,21 @@ import MerchantCore
 import Testing
 import Vocabulary
 
-/// Signing for TLS with identity keys, judged by openssl.
+/// Signing for TLS with identity keys, verified by openssl.
 @Suite struct TLSSigningTests {
     let scratch: Scratch
-    let bench: Bench
+    let fixture: CustodyFixture
 
     init() throws {
         scratch = try Scratch()
-        bench = try Bench()
+        fixture = try CustodyFixture()
     }
 
     @Test(arguments: TLSSignatureAlgorithm.rsa)
     func `openssl accepts each signature of an identity key`(algorithm: TLSSignatureAlgorithm) throws {
-        let key = try bench.generate(.rsaV1, purpose: .identity)
+        let key = try fixture.generate(.rsaV1, purpose: .identity)
         let message = Array("what TLS wants signed".utf8)
-        let signature = try bench.custody.sign(message, with: key.publicKeyHash, algorithm: algorithm)
+        let signature = try fixture.custody.sign(message, with: key.publicKeyHash, algorithm: algorithm)
         #expect(signature.count == 256)
         _ = try scratch.file("signature", signature)
         _ = try scratch.file("message", message)
@@ -40,23 +40,23 @@ import Vocabulary
 
     @Test func `only an active identity key signs`() throws {
         func code(_ hash: PublicKeyHash) -> MerchantError.Code? {
-            refusal { try bench.custody.sign([1], with: hash, algorithm: .rsaPSSSHA256) }?.code
+            refusal { try fixture.custody.sign([1], with: hash, algorithm: .rsaPSSSHA256) }?.code
         }
-        let identity = try bench.generate(.rsaV1, purpose: .identity).publicKeyHash
+        let identity = try fixture.generate(.rsaV1, purpose: .identity).publicKeyHash
         for (state, expected) in [
             (KeyState.pending, MerchantError.Code.keyNotFound), (.standby, nil), (.current, nil), (.retiring, nil),
             (.revoked, .keyRevoked), (.destroyed, .keyDestroyed),
         ] {
-            bench.store.setState(state, of: identity)
+            fixture.store.setState(state, of: identity)
             #expect(code(identity) == expected, "\(state)")
         }
-        // A payment processing key never signs what somebody else chose.
-        #expect(code(try bench.generate(.rsaV1).publicKeyHash) == .keyNotFound)
-        #expect(code(try bench.generate(.ecV1).publicKeyHash) == .keyNotFound)
+        // A payment processing key never signs bytes that a server chose.
+        #expect(code(try fixture.generate(.rsaV1).publicKeyHash) == .keyNotFound)
+        #expect(code(try fixture.generate(.ecV1).publicKeyHash) == .keyNotFound)
         #expect(code(PublicKeyHash(of: [1])) == .keyNotFound)
-        // And no key signs with what is not its own.
-        bench.store.setState(.current, of: identity)
-        let wrong = refusal { try bench.custody.sign([1], with: identity, algorithm: .ecdsaP256SHA256) }
+        // No key signs with a scheme of another key type.
+        fixture.store.setState(.current, of: identity)
+        let wrong = refusal { try fixture.custody.sign([1], with: identity, algorithm: .ecdsaP256SHA256) }
         #expect(wrong?.code == .keyUnsupported)
     }
 }

@@ -77,7 +77,7 @@ struct TestAuthorities {
 
     /// - Parameter days: from now to the time of the validation.
     func refusal(of leaf: String, under names: [String], after days: Int = 0) async throws -> ChainRefusal? {
-        let facts = try Bench().custody.readCertificate(try pem(leaf))
+        let facts = try CustodyFixture().custody.readCertificate(try pem(leaf))
         let time = Timestamp.now.adding(.seconds(60 + days * 86_400))
         return try await issuers(names).refusal(of: facts, at: time)
     }

@@ -5,7 +5,7 @@ package import OutboundHTTP
 import Synchronization
 package import Vocabulary
 
-/// Apple's Web Merchant Registration API over mutual TLS. Must be shut down.
+/// Apple's Web Merchant Registration API over mutual TLS.
 ///
 /// It repeats a call only where a repeat is safe. After many failures in a row a circuit breaker refuses calls for a while. A
 /// pause that Apple asks for (429, `Retry-After`) applies to every caller.

@@ -3,7 +3,7 @@ package import FoundationNetworking
 package import MerchantCore
 package import OutboundHTTP
 
-/// A `URLSession` whose requests go over an ``OutboundClient``. Must be shut down.
+/// A `URLSession` whose requests go over an ``OutboundClient``.
 ///
 /// On Linux `URLSession` supports neither client certificates nor a choice of trust roots, so ``GatewayURLProtocol`` passes
 /// each request to the client.

@@ -89,21 +89,22 @@ extension OutboundRequest {
 
 /// Reports to the session how a request ended, once.
 ///
-/// Proof for @unchecked Sendable: the protocol is used only by the one call that ends its request, made once and on one
+/// Proof for @unchecked Sendable: the protocol is used only by the one call that ends its request, once and on one
 /// thread, and its client's methods may be called on any thread.
 private final class Reporter: @unchecked Sendable {
     private let source: URLProtocol
 
     init(_ source: URLProtocol) { self.source = source }
 
-    func finish(_ answer: OutboundResponse) {
+    func finish(_ received: OutboundResponse) {
         guard let url = source.request.url,
             let response = HTTPURLResponse(
-                url: url, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: Self.fields(answer.headers))
+                url: url, statusCode: received.status, httpVersion: "HTTP/1.1",
+                headerFields: Self.fields(received.headers))
         else { return fail(.notHTTP("the response cannot be represented")) }
         source.client?.urlProtocol(source, didReceive: response, cacheStoragePolicy: .notAllowed)
         // Once, with the whole body: of several pieces Foundation's completion handlers have seen only the last.
-        source.client?.urlProtocol(source, didLoad: Data(answer.body))
+        source.client?.urlProtocol(source, didLoad: Data(received.body))
         source.client?.urlProtocolDidFinishLoading(source)
     }
 

@@ -131,13 +131,13 @@ extension MasterKeyRotation {
         let masterKey: MasterKey
         if choice.createsKey { masterKey = try newMasterKey(rows) } else { masterKey = try settings.current.load() }
         let created = choice.createsKey ? masterKey.identifier : nil
-        let dataKey = DataKeySeal.make(identifier: identifier, under: masterKey, at: clock.now)
+        let dataKey = DataKeySeal.create(identifier: identifier, under: masterKey, at: clock.now)
         let audit = AuditEntry(
             .masterKeyRotationStarted, by: caller, at: dataKey.createdAt, before: Self.summary(rows.last),
             after: Self.summary(dataKey), requestId: requestId)
         _ = try await store.beginRotation(
             to: dataKey, replacesMasterKey: choice.replacesMasterKey, madeMasterKey: created, recording: audit)
-        try keyring.take(dataKey, with: masterKey)
+        try keyring.add(dataKey, with: masterKey)
         logger.notice("rotation started", metadata: ["to": "\(Self.summary(dataKey) ?? "")"])
         requestContinuation.yield()
         return plan
@@ -196,7 +196,7 @@ extension MasterKeyRotation {
         guard let file = settings.current.file, let inUse = masterKey(of: keyring.newest, in: rows) else {
             throw MerchantError(.internalError, "a new master key can be created in a file only")
         }
-        do throws(MerchantError) { return try file.makeNext(beside: inUse) } catch {
+        do throws(MerchantError) { return try file.createNext(beside: inUse) } catch {
             throw MerchantError(
                 .masterKeyConflict,
                 "\(error.detail); make the directory writable for the daemon's user and make room on the disk. Or put a new key into the file yourself, set master-key.previous to the old one, restart and rotate again"
@@ -254,7 +254,7 @@ extension MasterKeyRotation {
                 row = last.row
                 var renewed: [(old: StoredSeal, new: SealedPrivateKey)] = []
                 for seal in page {
-                    do { renewed.append((seal, try keyring.renewed(seal.stored))) } catch {
+                    do { renewed.append((seal, try keyring.resealed(seal.stored))) } catch {
                         unreadable += 1
                         logger.error("a private key cannot be re-encrypted", metadata: ["error": "\(error.detail)"])
                     }

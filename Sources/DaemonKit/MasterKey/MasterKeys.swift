@@ -35,10 +35,10 @@ struct MasterKeys: Sendable {
                 .masterKeyConflict,
                 "\(sources[0]) returns a different master key each time; it must always return the same one")
         }
-        try Keyring.makeFirst(in: repository, under: first, at: now)
+        try Keyring.createFirst(in: repository, under: first, at: now)
         var unsealing = DataKeyUnsealing(of: try repository.dataKeys())
-        unsealing.offer(first)
-        for source in sources.dropFirst() where !unsealing.missing.isEmpty { unsealing.offer(try source.load()) }
+        unsealing.unseal(with: first)
+        for source in sources.dropFirst() where !unsealing.missing.isEmpty { unsealing.unseal(with: try source.load()) }
         return try unsealing.keyring()
     }
 }

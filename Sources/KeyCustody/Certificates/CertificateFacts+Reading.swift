@@ -13,7 +13,7 @@ extension CertificateFacts {
     init(upload: [UInt8]) throws(MerchantError) {
         let der = try CertificateUpload.der(upload)
         let publicKey = try Self.publicKey(in: der)
-        guard publicKey.kind == PublicKeyKind.p256 || publicKey.kind == PublicKeyKind.rsa2048 else {
+        guard publicKey.kind == PublicKeyType.p256 || publicKey.kind == PublicKeyType.rsa2048 else {
             throw MerchantError(
                 .keyUnsupported, "the certificate's key is \(publicKey.kind), expected P-256 or RSA-2048")
         }
@@ -21,7 +21,7 @@ extension CertificateFacts {
             try self.init(Certificate(derEncoded: der), der: der, publicKey: publicKey)
         } catch {
             throw CertificateUpload.malformed(
-                "cannot be read as an X.509 certificate (RFC 5280), expected one that is whole and in a usual form")
+                "cannot be read as an X.509 certificate (RFC 5280), expected a complete one")
         }
     }
 
@@ -46,18 +46,18 @@ extension CertificateFacts {
             subject: certificate.subject.description, issuer: certificate.issuer.description)
     }
 
-    /// The key's info byte for byte as it stands in the certificate, since its hash is what Apple hashes.
+    /// The SubjectPublicKeyInfo exactly as the certificate contains it, because Apple hashes these bytes.
     private static func publicKey(in der: [UInt8]) throws(MerchantError) -> (info: ArraySlice<UInt8>, kind: String) {
         do {
-            let certificate = try PublicKeyKind.children(of: DER.parse(der))
+            let certificate = try PublicKeyType.children(of: DER.parse(der))
             guard let toBeSigned = certificate.first else { throw ASN1Error.truncated }
-            // TBSCertificate, RFC 5280 section 4.1: the version is left out in version 1.
-            let fields = try PublicKeyKind.children(of: toBeSigned).drop { $0.identifier.tagClass == .contextSpecific }
+            // TBSCertificate, RFC 5280 section 4.1: version 1 omits the version.
+            let fields = try PublicKeyType.children(of: toBeSigned).drop { $0.identifier.tagClass == .contextSpecific }
             guard let info = fields.dropFirst(5).first else { throw ASN1Error.truncated }
-            return (info.encodedBytes, try PublicKeyKind.name(of: info))
+            return (info.encodedBytes, try PublicKeyType.name(of: info))
         } catch {
             throw CertificateUpload.malformed(
-                "is neither PEM nor the DER of exactly one X.509 certificate, expected one of them")
+                "is neither PEM nor the DER of exactly one X.509 certificate, expected one of the two")
         }
     }
 

@@ -3,18 +3,18 @@ import Secrets
 import SwiftASN1
 import X509
 
-/// Finds the one certificate in what was uploaded, and says what else it is where it is something else.
+/// Finds the one certificate in an uploaded file. For another kind of file the error names what the file is.
 enum CertificateUpload {
     static let longest = 64 * 1024
 
-    /// - Returns: DER of what calls itself a certificate.
+    /// - Returns: DER that is labelled as a certificate, or is not recognized as anything else.
     static func der(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {
         guard upload.count <= longest else {
             throw MerchantError(
                 .tooLarge, "the certificate file has \(upload.count) bytes, expected at most \(longest)")
         }
         guard !upload.isEmpty else { throw malformed("is empty, expected a certificate in PEM or DER") }
-        // First of all, and whether or not the block is whole: a private key must not go any further.
+        // Before anything else, even for an incomplete block: a private key must not be processed further.
         guard upload.firstRange(of: Array("PRIVATE KEY-----".utf8)) == nil else { throw privateKey }
         guard PEMText.isFound(in: upload) else {
             if let mistake = mistake(der: upload) { throw mistake }
@@ -53,11 +53,11 @@ enum CertificateUpload {
                 return blocks
             }
         } catch {
-            throw malformed("holds a PEM block that is cut off or not Base64")
+            throw malformed("holds a PEM block that is incomplete or not Base64")
         }
     }
 
-    /// What people upload by mistake as DER: told by its shape, since DER has no label.
+    /// The error for DER that is something else, recognized by its structure, because DER has no label.
     private static func mistake(der: [UInt8]) -> MerchantError? {
         if (try? CertificateSigningRequest(derEncoded: der)) != nil { return signingRequest }
         guard let root = try? BER.parse(der), case .constructed(let nodes) = root.content,
@@ -73,18 +73,19 @@ enum CertificateUpload {
         return nil
     }
 
-    static func malformed(_ what: String) -> MerchantError {
-        MerchantError(.certificateMalformed, "the certificate file \(what)")
+    /// - Parameter predicate: the end of a sentence that begins with "the certificate file".
+    static func malformed(_ predicate: String) -> MerchantError {
+        MerchantError(.certificateMalformed, "the certificate file \(predicate)")
     }
 
     private static var privateKey: MerchantError {
         MerchantError(
             .privateKeyUploaded,
-            "the file holds a private key, expected a certificate; nothing of it was stored: whoever sent it should judge whether the key is still secret"
+            "the file holds a private key, expected a certificate; nothing was stored; revoke the key pair if others may have seen the file"
         )
     }
 
     private static var signingRequest: MerchantError {
-        malformed("is a certificate signing request (CSR), expected the certificate that Apple made of it")
+        malformed("is a certificate signing request (CSR), expected the certificate that Apple issued for it")
     }
 }

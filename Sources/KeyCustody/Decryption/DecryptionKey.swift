@@ -8,8 +8,8 @@ import Vocabulary
 
 /// An unsealed payment processing key, ready to restore symmetric keys.
 ///
-/// Proof for @unchecked Sendable: both keys are immutable and swift-crypto shares their storage between threads itself; it
-/// only left the mark off `_RSA.Encryption.PrivateKey`.
+/// Proof for @unchecked Sendable: both keys are immutable, and swift-crypto itself shares their storage between threads; only
+/// `_RSA.Encryption.PrivateKey` is not marked Sendable.
 struct DecryptionKey: @unchecked Sendable {
     private enum Key {
         case ec(P256.KeyAgreement.PrivateKey)
@@ -19,7 +19,7 @@ struct DecryptionKey: @unchecked Sendable {
     private let key: Key
     private let merchant: MerchantIdentifierHash
 
-    /// - Throws: what swift-crypto throws for bytes that are no such key.
+    /// - Throws: swift-crypto's error for bytes that are not such a key.
     init(_ bytes: borrowing PrivateKeyBytes, of merchant: MerchantIdentifier) throws {
         self.merchant = MerchantIdentifierHash(of: merchant)
         key =
@@ -38,7 +38,7 @@ struct DecryptionKey: @unchecked Sendable {
         }
     }
 
-    /// - Throws: `malformed`, or `decryptionFailed` with one detail for every way an RSA unwrap can fail.
+    /// - Throws: `malformed`, or `decryptionFailed` with the same detail for every failure of an RSA unwrap.
     func symmetricKey(from material: SymmetricKeyMaterial) throws(MerchantError) -> SecretBytes {
         switch (key, material) {
         case (.ec(let key), .ephemeralPublicKey(let bytes)): return try agree(key, bytes)
@@ -65,15 +65,15 @@ struct DecryptionKey: @unchecked Sendable {
         return SymmetricKeyDerivation.symmetricKey(sharedSecret: secret, merchant: merchant)
     }
 
-    /// RSA-OAEP with SHA-256 in both places, facts of Apple's "Restoring the symmetric key".
+    /// RSA-OAEP with SHA-256 for the label and for MGF1. Source: Apple, "Restoring the symmetric key".
     private func unwrap(_ key: _RSA.Encryption.PrivateKey, _ wrapped: [UInt8]) throws(MerchantError) -> SecretBytes {
-        // The length is the sender's own and tells nothing about the key.
+        // The sender chose the length, so this error says nothing about the key.
         guard wrapped.count == Self.wrappedKeyLength else {
             throw MerchantError(
                 .malformed, "the wrapped key has \(wrapped.count) bytes, expected \(Self.wrappedKeyLength)")
         }
-        // Whether the padding or only the length inside was wrong would tell a sender of chosen ciphertexts about the
-        // plaintext (Manger's attack): one answer for both.
+        // One error for wrong padding and for a wrong length of the plaintext. The difference would help a sender of chosen
+        // ciphertexts (Manger's attack).
         guard var opened = try? key.decrypt(wrapped, padding: .PKCS1_OAEP_SHA256) else { throw Self.unwrapFailed }
         defer { Wipe.bytes(&opened) }
         guard opened.count == Self.unwrappedKeyLength else { throw Self.unwrapFailed }

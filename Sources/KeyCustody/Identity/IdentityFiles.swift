@@ -8,14 +8,14 @@ import X509
 
 /// An identity in files: a PEM certificate (with its chain) and a private key, or one PKCS#12 file.
 ///
-/// The files are looked at before every use and read again when they changed. While a change cannot be read, half written or
-/// half replaced, what was read before stays in use.
+/// The files' attributes are checked before every use, and changed files are read again. While changed files cannot be read,
+/// because they are half written or half replaced, the former identity stays in use.
 package final class IdentityFiles: IdentitySource {
     /// Paths. Without `privateKey`, `certificate` names one file that holds both.
     package struct Location: Hashable, Sendable {
         package var certificate: String
         package var privateKey: String?
-        /// A file whose first line opens the private key.
+        /// A file whose first line is the private key's passphrase.
         package var passphrase: String?
 
         package init(certificate: String, privateKey: String?, passphrase: String?) {
@@ -28,48 +28,48 @@ package final class IdentityFiles: IdentitySource {
     private struct State {
         var stamps: [FileStamp?]
         var identity: ClientIdentity
-        /// What was wrong when the files were read last.
-        var complaint: IdentityError?
+        /// The error of the last reading.
+        var readError: IdentityError?
     }
 
     private let location: Location
     private let state: Mutex<State>
 
-    /// Reads the files once, so that a wrong setting is told at start.
+    /// Reads the files, so that a wrong setting is reported at start.
     package init(_ location: Location) throws(IdentityError) {
         self.location = location
         let stamps = Self.stamps(location)
-        state = Mutex(State(stamps: stamps, identity: try Self.read(location), complaint: nil))
+        state = Mutex(State(stamps: stamps, identity: try Self.read(location), readError: nil))
     }
 
-    package func identity(at moment: Timestamp) throws(IdentityError) -> ClientIdentity {
+    package func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity {
         let stamps = Self.stamps(location)
         let known = state.withLock { state -> State in
             if state.stamps != stamps {
                 state.stamps = stamps
                 do throws(IdentityError) {
                     state.identity = try Self.read(location)
-                    state.complaint = nil
-                } catch { state.complaint = error }
+                    state.readError = nil
+                } catch { state.readError = error }
             }
             return state
         }
         let identity = known.identity
-        guard moment >= identity.notBefore else {
+        guard time >= identity.notBefore else {
             throw .unusable(
-                "the identity certificate in \(location.certificate) is valid from \(identity.notBefore) only")
+                "the identity certificate in \(location.certificate) is not valid before \(identity.notBefore)")
         }
-        guard moment <= identity.notAfter else {
-            let more = known.complaint.map { "; the files were changed but \($0)" } ?? ""
+        guard time <= identity.notAfter else {
+            let more = known.readError.map { "; the files were changed but \($0)" } ?? ""
             throw .unusable(
-                "the identity certificate in \(location.certificate) ended at \(identity.notAfter), expected a valid one\(more)"
+                "the identity certificate in \(location.certificate) expired at \(identity.notAfter), expected a valid one\(more)"
             )
         }
         return identity
     }
 
-    /// What is wrong with the files as they are now, though an older reading of them is in use.
-    package var complaint: String? { state.withLock { $0.complaint?.description } }
+    /// Why the present files cannot be used; nil if they are in use.
+    package var readError: String? { state.withLock { $0.readError?.description } }
 
     private static func stamps(_ location: Location) -> [FileStamp?] {
         [location.certificate, location.privateKey, location.passphrase].map { $0.flatMap(FileStamp.init) }
@@ -101,7 +101,7 @@ extension IdentityFiles {
         _ chain: [[UInt8]], _ key: SigningKey, named path: String
     ) throws -> ClientIdentity {
         let hash = PublicKeyHash(of: key.subjectPublicKeyInfo)
-        // A chain's CAs may have keys of kinds that a merchant's own may not.
+        // The CAs of a chain may have key types that a merchant's certificate may not have.
         let facts = chain.compactMap { try? CertificateFacts(upload: $0) }
         guard let own = facts.first(where: { $0.publicKeyHash == hash }) else {
             throw IdentityError.unusable(
@@ -114,7 +114,7 @@ extension IdentityFiles {
                 "the certificate in \(path) is not for client authentication (extended key usage \(usages.joined(separator: ", "))), expected \(clientAuthentication)"
             )
         }
-        // Roots are not shown: who trusts one has it.
+        // Roots are not sent: a server that trusts a root has it.
         let others = chain.filter { der in
             guard der != own.der, let certificate = try? Certificate(derEncoded: der) else { return false }
             return certificate.subject != certificate.issuer
@@ -129,7 +129,7 @@ extension IdentityFiles {
     private static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
     private static let longestFile = 64 * 1024
 
-    /// The file may hold the private key too, of which nothing is copied.
+    /// The file may contain the private key too, which is not copied.
     private static func certificates(in file: borrowing SecretBytes) throws(MerchantError) -> [[UInt8]] {
         try file.withUnsafeBytes { bytes throws(MerchantError) -> [[UInt8]] in
             guard PEMText.isFound(in: bytes) else { return [Array(bytes)] }
@@ -142,7 +142,7 @@ extension IdentityFiles {
         }
     }
 
-    /// The first line of its file, without its end.
+    /// The first line of the file, without the line end.
     private static func passphrase(_ location: Location) throws(IdentityError) -> SecretBytes {
         guard let path = location.passphrase else { return SecretBytes(copying: []) }
         let file = try bytes(path)
@@ -150,7 +150,7 @@ extension IdentityFiles {
     }
 
     private static func bytes(_ path: String) throws(IdentityError) -> SecretBytes {
-        // A FIFO that stands there would hold the thread until somebody writes to it.
+        // O_NONBLOCK: opening a FIFO would otherwise block until another process writes to it.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
@@ -158,7 +158,7 @@ extension IdentityFiles {
         defer { close(descriptor) }
         var found = stat()
         guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw .unusable("the identity file \(path) is no regular file, expected one")
+            throw .unusable("the identity file \(path) is not a regular file, expected one")
         }
         let size = Int(found.st_size)
         guard size <= longestFile else {
@@ -180,7 +180,7 @@ extension IdentityFiles {
     }
 }
 
-/// What changes when a file is written or replaced.
+/// Attributes that change when a file is written or replaced.
 private struct FileStamp: Hashable, Sendable {
     private let size: Int
     private let inode: UInt

@@ -5,13 +5,13 @@ package import Vocabulary
 extension KeyCustody {
     /// Signs for TLS with an active identity key. The key is unsealed for this one signature and wiped.
     ///
-    /// - Throws: `keyNotFound` for a key pair that is unknown, pending or not an identity's, `keyRevoked`, `keyDestroyed`,
-    ///   `keyDamaged`, or `keyUnsupported` for an algorithm that is not an RSA key's.
+    /// - Throws: `keyNotFound` for a key pair that is unknown, pending or not of the purpose identity, `keyRevoked`, `keyDestroyed`,
+    ///   `keyDamaged`, or `keyUnsupported` for an algorithm other than RSA.
     package func sign(
         _ bytes: [UInt8], with hash: PublicKeyHash, algorithm: TLSSignatureAlgorithm
     ) throws -> [UInt8] {
         defer { clibcrypto_overwrite_traces() }
-        // A payment processing key must never sign what somebody else chose.
+        // A payment processing key must never sign bytes that a server chose.
         guard let found = try source(hash), found.keyPair.purpose == .identity, found.keyPair.state != .pending else {
             throw Self.notFound(hash)
         }

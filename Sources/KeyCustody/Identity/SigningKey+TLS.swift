@@ -3,7 +3,7 @@ import CryptoExtras
 import MerchantCore
 
 extension SigningKey {
-    /// What this key can sign in TLS.
+    /// The TLS signature schemes of this key.
     var tlsAlgorithms: [TLSSignatureAlgorithm] {
         switch self {
         case .ec: [.ecdsaP256SHA256]
@@ -11,9 +11,9 @@ extension SigningKey {
         }
     }
 
-    /// Hashes and signs, as RFC 8446 section 4.2.3 names it: PSS with a salt as long as the hash, ECDSA in DER.
+    /// Hashes and signs by RFC 8446 section 4.2.3: PSS with a salt as long as the hash, ECDSA in DER.
     ///
-    /// - Throws: `keyUnsupported` for an algorithm that is not the key's.
+    /// - Throws: `keyUnsupported` for a scheme of another key type.
     func tlsSignature(over bytes: [UInt8], _ algorithm: TLSSignatureAlgorithm) throws -> [UInt8] {
         switch (self, algorithm) {
         case (.ec(let key), .ecdsaP256SHA256): Array(try key.signature(for: bytes).derRepresentation)

@@ -5,7 +5,7 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// A private key in use to make its CSR, for the length of one function.
+/// A private key that signs, for example its own CSR. Keep it local to one function.
 enum SigningKey {
     case ec(P256.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
@@ -17,7 +17,7 @@ enum SigningKey {
         }
     }
 
-    /// - Throws: what swift-crypto throws for a scalar out of range or numbers that are no RSA key.
+    /// - Throws: swift-crypto's error for a scalar out of range or for numbers that are not an RSA key.
     init(_ key: borrowing PrivateKeyBytes) throws {
         switch key.algorithm {
         case .ecV1: self = .ec(try key.bytes.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) })

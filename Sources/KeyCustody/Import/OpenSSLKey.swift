@@ -6,7 +6,7 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// A private key as libcrypto read it, on its way to ours. libcrypto wipes what it frees of one.
+/// A private key as libcrypto read it, before its conversion to ``PrivateKeyBytes``. libcrypto wipes a key that it frees.
 struct OpenSSLKey: ~Copyable {
     private let key: OpaquePointer
 
@@ -18,7 +18,7 @@ struct OpenSSLKey: ~Copyable {
     init(pkcs8 bytes: UnsafeRawBufferPointer) throws(MerchantError) {
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let info = d2i_PKCS8_PRIV_KEY_INFO(nil, &next, bytes.count) else {
-            throw PrivateKeyFile.malformed("holds a block that is not PKCS#8, though it says so")
+            throw PrivateKeyFile.malformed("holds a block that is labelled as PKCS#8 and is not")
         }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
         guard isAtEnd(next, of: bytes) else { throw PrivateKeyFile.malformed("holds bytes after its private key") }
@@ -30,10 +30,10 @@ struct OpenSSLKey: ~Copyable {
 
     /// EncryptedPrivateKeyInfo, RFC 5208 section 6.
     init(encryptedPKCS8 bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
-        try KeyDerivationWork.check(bytes)
+        try KeyDerivationLimit.check(bytes)
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let encrypted = d2i_X509_SIG(nil, &next, bytes.count) else {
-            throw PrivateKeyFile.malformed("holds a block that is not encrypted PKCS#8, though it says so")
+            throw PrivateKeyFile.malformed("holds a block that is labelled as encrypted PKCS#8 and is not")
         }
         defer { X509_SIG_free(encrypted) }
         guard isAtEnd(next, of: bytes) else { throw PrivateKeyFile.malformed("holds bytes after its private key") }
@@ -58,26 +58,26 @@ struct OpenSSLKey: ~Copyable {
         self.init(takingOwnershipOf: key)
     }
 
-    /// Takes over a key of a kind that Apple certifies.
+    /// Converts a key of a type that Apple certifies.
     ///
-    /// - Throws: `keyUnsupported` for any other; `privateKeyMalformed` where the halves do not belong together.
+    /// - Throws: `keyUnsupported` for any other type; `privateKeyMalformed` if the two halves do not match.
     consuming func imported() throws(MerchantError) -> PrivateKeyFile.Imported {
-        let kind = try self.kind()
+        let type = try type()
         let bytes: PrivateKeyBytes
-        switch kind {
+        switch type {
         case "P-256": bytes = PrivateKeyBytes(algorithm: .ecV1, bytes: try scalar())
         case "RSA-2048": bytes = PrivateKeyBytes(algorithm: .rsaV1, bytes: try der())
-        default: throw MerchantError(.keyUnsupported, "found a \(kind) key, expected P-256 or RSA-2048")
+        default: throw MerchantError(.keyUnsupported, "found a \(type) key, expected P-256 or RSA-2048")
         }
-        // swift-crypto proves the numbers: a scalar in range, an RSA key whose primes make its modulus.
-        guard let signingKey = try? SigningKey(bytes), isPublicHalf(signingKey) else {
-            throw PrivateKeyFile.malformed("holds a private key that is not sound: its numbers do not belong together")
+        // swift-crypto validates the numbers: a scalar in range, an RSA key whose primes multiply to its modulus.
+        guard let signingKey = try? SigningKey(bytes), matchesPublicHalf(signingKey) else {
+            throw PrivateKeyFile.malformed("holds an inconsistent private key: its numbers do not match")
         }
         return PrivateKeyFile.Imported(bytes: bytes, signingKey: signingKey)
     }
 
-    /// What refusals name: "P-256", "RSA-2048", "P-384", "ED25519".
-    private func kind() throws(MerchantError) -> String {
+    /// The name for error messages: "P-256", "RSA-2048", "P-384", "ED25519".
+    private func type() throws(MerchantError) -> String {
         if EVP_PKEY_is_a(key, "RSA") == 1 { return "RSA-\(EVP_PKEY_get_bits(key))" }
         guard EVP_PKEY_is_a(key, "EC") == 1 else {
             return EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "unknown"
@@ -89,7 +89,7 @@ struct OpenSSLKey: ~Copyable {
                 .keyUnsupported, "found an EC key on a curve without a name, expected P-256 or RSA-2048")
         }
         let curve = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return PublicKeyKind.curveNames[curve] ?? curve
+        return PublicKeyType.curveNames[curve] ?? curve
     }
 
     private func scalar() throws(MerchantError) -> SecretBytes {
@@ -108,13 +108,13 @@ struct OpenSSLKey: ~Copyable {
     private func der() throws(MerchantError) -> SecretBytes {
         var memory: UnsafeMutablePointer<UInt8>?
         let count = i2d_PrivateKey(key, &memory)
-        guard count > 0, let memory else { throw PrivateKeyFile.malformed("holds an RSA key that is not complete") }
+        guard count > 0, let memory else { throw PrivateKeyFile.malformed("holds an incomplete RSA key") }
         defer { CRYPTO_clear_free(memory, Int(count), #fileID, #line) }
         return SecretBytes(copying: UnsafeBufferPointer(start: memory, count: Int(count)))
     }
 
-    /// Whether the public half in the file (or computed, where it holds none) is the private half's.
-    private func isPublicHalf(_ signingKey: SigningKey) -> Bool {
+    /// Whether the public half in the file (or computed, if the file has none) matches the private half.
+    private func matchesPublicHalf(_ signingKey: SigningKey) -> Bool {
         switch signingKey {
         case .ec(let key):
             let point = key.publicKey.rawRepresentation
@@ -139,7 +139,7 @@ struct OpenSSLKey: ~Copyable {
         return EVP_PKEY_get_bn_param(key, name, &number) == 1 ? number : nil
     }
 
-    /// Tells a cipher that is not there from a passphrase that is wrong, by libcrypto's first complaint.
+    /// Distinguishes an unsupported cipher from a wrong passphrase by libcrypto's error queue.
     static func decryptionFailure() -> MerchantError {
         var isUnsupported = false
         while case let code = ERR_get_error(), code != 0 {
@@ -152,14 +152,14 @@ struct OpenSSLKey: ~Copyable {
         }
         guard isUnsupported else { return PrivateKeyFile.wrongPassphrase }
         let hint =
-            LibCrypto.hasLegacyProvider
+            OpenSSLContext.hasLegacyProvider
             ? "" : " (OpenSSL's legacy provider is not installed: on Debian the package openssl-provider-legacy)"
         return MerchantError(
-            .keyUnsupported, "the private key file is encrypted with a cipher that is not known here\(hint)")
+            .keyUnsupported, "the private key file is encrypted with an unsupported cipher\(hint)")
     }
 }
 
-/// Whether a DER reader left nothing over.
+/// Whether a DER reader consumed all bytes.
 private func isAtEnd(_ next: UnsafePointer<UInt8>?, of bytes: UnsafeRawBufferPointer) -> Bool {
     guard let next, let start = bytes.baseAddress else { return false }
     return UnsafeRawPointer(next) - start == bytes.count

@@ -2,32 +2,32 @@ import CLibCrypto
 import MerchantCore
 import Secrets
 
-/// The blocks of a PEM file, RFC 7468, one after the other; text around them is skipped.
+/// Reads the blocks of a PEM file, RFC 7468, one by one; text around them is skipped.
 struct PEMText: ~Copyable {
     private let bio: OpaquePointer
 
-    /// - Parameter text: must stay in place as long as this value lives.
+    /// - Parameter text: must stay valid for the lifetime of this value.
     init(reading text: UnsafeRawBufferPointer) {
         guard let bio = BIO_new_mem_buf(text.baseAddress, Int32(text.count)) else {
-            preconditionFailure("a read-only BIO needs no memory but its own few bytes")
+            preconditionFailure("a read-only BIO allocates only a few bytes")
         }
         self.bio = bio
     }
 
     deinit { BIO_free(bio) }
 
-    /// Whether the bytes hold the beginning of a block at all: otherwise they are DER or nothing.
+    /// Whether the bytes contain the start of a block. If not, they can only be DER.
     static func isFound(in bytes: some Collection<UInt8>) -> Bool {
         bytes.firstRange(of: Array("-----BEGIN ".utf8)) != nil
     }
 
-    /// Names blocks in a refusal: labels, never contents, and not without end.
+    /// Lists blocks for an error message: up to five labels, never contents.
     static func list(_ labels: [String]) -> String {
         labels.isEmpty ? "nothing" : Set(labels).sorted().prefix(5).joined(separator: ", ")
     }
 
     /// - Returns: nil after the last block.
-    /// - Throws: `malformed`, to be told more of by the caller, where a block is cut off or not Base64.
+    /// - Throws: `malformed` for a block that is incomplete or not Base64; the caller adds the context.
     borrowing func next() throws(MerchantError) -> PEMBlock? {
         var name: UnsafeMutablePointer<CChar>?
         var header: UnsafeMutablePointer<CChar>?
@@ -37,7 +37,7 @@ struct PEMText: ~Copyable {
         defer { ERR_clear_error() }
         guard PEM_read_bio(bio, &name, &header, &data, &count) == 1, let name, let header, let data else {
             guard clibcrypto_err_reason(ERR_peek_last_error()) == PEM_R_NO_START_LINE else {
-                throw MerchantError(.malformed, "a PEM block is cut off or not Base64")
+                throw MerchantError(.malformed, "a PEM block is incomplete or not Base64")
             }
             return nil
         }
@@ -74,12 +74,12 @@ struct PEMBlock: ~Copyable {
     /// RFC 1421 encryption, `Proc-Type: 4,ENCRYPTED`: what OpenSSL wrote before PKCS#8.
     var isEncrypted: Bool { String(cString: header).contains("ENCRYPTED") }
 
-    /// - Returns: false where the passphrase is wrong (or the padding hides that it is).
-    /// - Throws: `keyUnsupported` for a cipher that is not known.
+    /// - Returns: false for a wrong passphrase. (One wrong passphrase in 256 has valid padding and is not detected here.)
+    /// - Throws: `keyUnsupported` for an unsupported cipher.
     mutating func decrypt(passphrase: borrowing Passphrase) throws(MerchantError) -> Bool {
         var cipher = EVP_CIPHER_INFO()
         guard PEM_get_EVP_CIPHER_INFO(header, &cipher) == 1 else {
-            throw MerchantError(.keyUnsupported, "the PEM block is encrypted with a cipher that is not known here")
+            throw MerchantError(.keyUnsupported, "the PEM block is encrypted with an unsupported cipher")
         }
         var length = count
         let isDecrypted = passphrase.withCallback { callback, context in

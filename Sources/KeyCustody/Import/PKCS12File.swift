@@ -1,9 +1,9 @@
 import CLibCrypto
 import MerchantCore
 
-/// A PKCS#12 file (`.p12`, `.pfx`), RFC 7292, also of the old kind with RC2-40 and triple DES.
+/// A PKCS#12 file (`.p12`, `.pfx`), RFC 7292, also in the old form with RC2-40 and triple DES.
 enum PKCS12File {
-    /// A private key and the certificates that came with it.
+    /// A private key and the certificates of the same file.
     struct Contents: ~Copyable {
         let key: OpenSSLKey
         /// DER, the key's own first.
@@ -31,9 +31,9 @@ enum PKCS12File {
             throw PrivateKeyFile.malformed("holds bytes after its PKCS#12")
         }
         guard PKCS12_mac_present(file) == 1 else {
-            throw PrivateKeyFile.malformed("is PKCS#12 without a MAC, expected one that its passphrase protects")
+            throw PrivateKeyFile.malformed("is PKCS#12 without a MAC, expected one with a MAC by its passphrase")
         }
-        let rounds = try KeyDerivationWork.check(bytes)
+        let rounds = try KeyDerivationLimit.check(bytes)
         try checkMAC(file, passphrase)
         try checkInside(file, passphrase, after: rounds)
 
@@ -65,13 +65,13 @@ enum PKCS12File {
         return Array(UnsafeBufferPointer(start: memory, count: Int(count)))
     }
 
-    /// What is encrypted may hold keys that are encrypted once more, with counts of their own, which no look at the file shows.
+    /// Checks the encrypted parts too: they may contain keys that are encrypted again, with counts that only decryption shows.
     private static func checkInside(
         _ file: OpaquePointer, _ passphrase: borrowing Passphrase, after rounds: Int
     ) throws(MerchantError) {
         guard let safes = PKCS12_unpack_authsafes(file) else { throw OpenSSLKey.decryptionFailure() }
         defer { clibcrypto_free_safes(safes) }
-        // "No passphrase" has two spellings; PKCS12_parse goes by the MAC which it is, and takes no text first.
+        // "No passphrase" has two encodings; PKCS12_parse uses the one that fits the MAC, and tries the null pointer first.
         let isNone = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
         var rounds = rounds
         for index in 0..<clibcrypto_safe_count(safes) {
@@ -86,15 +86,15 @@ enum PKCS12File {
             guard opened != 0 else { continue }
             guard opened == 1, let content else { throw OpenSSLKey.decryptionFailure() }
             defer { CRYPTO_clear_free(content, Int(count), #fileID, #line) }
-            rounds = try KeyDerivationWork.check(
+            rounds = try KeyDerivationLimit.check(
                 UnsafeRawBufferPointer(start: content, count: Int(count)), after: rounds)
         }
     }
 
-    /// The MAC is over the whole file: where it holds, the passphrase is right.
+    /// The MAC covers the whole file: a valid MAC proves the passphrase.
     private static func checkMAC(_ file: OpaquePointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
         let isRight = passphrase.withCString { PKCS12_verify_mac(file, $0, Int32(passphrase.count)) } == 1
-        // "No passphrase" has two spellings in this format: an empty text and no text at all.
+        // "No passphrase" has two encodings in this format: an empty string and a null pointer.
         guard isRight || (passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1) else {
             try PrivateKeyFile.require(passphrase)
             throw PrivateKeyFile.wrongPassphrase

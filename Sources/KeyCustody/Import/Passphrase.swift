@@ -2,9 +2,9 @@ import CLibCrypto
 import MerchantCore
 import Secrets
 
-/// A passphrase in the form that libcrypto takes: bytes behind which a zero stands.
+/// A passphrase as libcrypto expects it: bytes with a terminating zero.
 struct Passphrase: ~Copyable {
-    /// OpenSSL's own bound (PEM_BUFSIZE), less the zero.
+    /// OpenSSL's limit (PEM_BUFSIZE), less the zero.
     static let longest = 1023
 
     /// OpenSSL's `pem_password_cb`.
@@ -13,7 +13,7 @@ struct Passphrase: ~Copyable {
 
     private let terminated: SecretBytes
 
-    /// - Throws: `malformed` where it is too long, or holds a zero byte and would be cut there.
+    /// - Throws: `malformed` if the passphrase is too long or contains a zero byte, which would end it early.
     init(_ bytes: borrowing SecretBytes) throws(MerchantError) {
         guard bytes.count <= Self.longest else {
             throw MerchantError(
@@ -35,7 +35,7 @@ struct Passphrase: ~Copyable {
         terminated.withUnsafeBytes { body($0.assumingMemoryBound(to: CChar.self).baseAddress!) }  // at least the zero
     }
 
-    /// Hands the passphrase to a reader that asks for it. Without the callback libcrypto would ask on the terminal.
+    /// Passes the passphrase to a libcrypto function by a callback. Without one libcrypto would prompt on the terminal.
     borrowing func withCallback<Result>(
         _ body: (@escaping Callback, UnsafeMutableRawPointer) -> Result
     ) -> Result {

@@ -3,9 +3,9 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// Reads a private key from what people have: PEM (PKCS#8, SEC1, PKCS#1; plain or under a passphrase) or PKCS#12.
+/// Reads a private key file: PEM (PKCS#8, SEC1, PKCS#1; plain or encrypted) or PKCS#12.
 enum PrivateKeyFile {
-    /// A private key of a kind that Apple certifies, and proven to be one.
+    /// A validated private key of a type that Apple certifies.
     struct Imported: ~Copyable {
         let bytes: PrivateKeyBytes
         let signingKey: SigningKey
@@ -13,7 +13,7 @@ enum PrivateKeyFile {
 
     static let longest = 64 * 1024
 
-    /// A private key that stays in use, with what certificates its file holds.
+    /// A private key that stays in use, with the certificates of its file.
     struct Identity {
         let signingKey: SigningKey
         /// DER; empty where the file holds none.
@@ -28,7 +28,7 @@ enum PrivateKeyFile {
             return Identity(signingKey: try read(file, passphrase: passphrase).signingKey, certificates: [])
         }
         let passphrase = try Passphrase(passphrase)
-        return try LibCrypto.perform { () throws(MerchantError) -> Identity in
+        return try OpenSSLContext.perform { () throws(MerchantError) -> Identity in
             let contents = try file.withUnsafeBytes { bytes throws(MerchantError) -> PKCS12File.Contents in
                 try PKCS12File.contents(bytes, passphrase)
             }
@@ -37,7 +37,7 @@ enum PrivateKeyFile {
         }
     }
 
-    /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported` or `tooLarge`; none repeats what was read.
+    /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported` or `tooLarge`; no error contains bytes of the file.
     static func read(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> Imported {
@@ -45,7 +45,7 @@ enum PrivateKeyFile {
             throw MerchantError(.tooLarge, "the private key file has \(file.count) bytes, expected at most \(longest)")
         }
         let passphrase = try Passphrase(passphrase)
-        return try LibCrypto.perform { () throws(MerchantError) -> Imported in
+        return try OpenSSLContext.perform { () throws(MerchantError) -> Imported in
             let key = try file.withUnsafeBytes { bytes throws(MerchantError) -> OpenSSLKey in
                 if PEMText.isFound(in: bytes) { return try readPEM(bytes, passphrase) }
                 guard bytes.first == 0x30 else {
@@ -78,7 +78,7 @@ enum PrivateKeyFile {
     }
 
     private static func next(_ text: borrowing PEMText) throws(MerchantError) -> PEMBlock? {
-        do { return try text.next() } catch { throw malformed("holds a PEM block that is cut off or not Base64") }
+        do { return try text.next() } catch { throw malformed("holds a PEM block that is incomplete or not Base64") }
     }
 
     private static func read(
@@ -94,7 +94,7 @@ enum PrivateKeyFile {
             guard block.isEncrypted else { return try OpenSSLKey(traditional: block.bytes, type) }
             try require(passphrase)
             guard try block.decrypt(passphrase: passphrase) else { throw wrongPassphrase }
-            // This old form has no check of its own: one wrong passphrase in 256 passes for right and leaves rubbish.
+            // This old form has no integrity check: one wrong passphrase in 256 decrypts to random bytes.
             do { return try OpenSSLKey(traditional: block.bytes, type) } catch { throw wrongPassphrase }
         default:
             throw MerchantError(
@@ -106,15 +106,16 @@ enum PrivateKeyFile {
 
     static func require(_ passphrase: borrowing Passphrase) throws(MerchantError) {
         guard !passphrase.isEmpty else {
-            throw MerchantError(.wrongPassphrase, "the private key file is protected: a passphrase is needed")
+            throw MerchantError(.wrongPassphrase, "the private key file is encrypted: a passphrase is needed")
         }
     }
 
     static var wrongPassphrase: MerchantError {
-        MerchantError(.wrongPassphrase, "the passphrase does not open the private key file")
+        MerchantError(.wrongPassphrase, "the passphrase does not decrypt the private key file")
     }
 
-    static func malformed(_ what: String) -> MerchantError {
-        MerchantError(.privateKeyMalformed, "the private key file \(what)")
+    /// - Parameter predicate: the end of a sentence that begins with "the private key file".
+    static func malformed(_ predicate: String) -> MerchantError {
+        MerchantError(.privateKeyMalformed, "the private key file \(predicate)")
     }
 }

@@ -4,24 +4,23 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// PKCS#8 in PEM, RFC 5958 and RFC 7468 section 10, put together in memory that wipes itself.
+/// PKCS#8 in PEM, RFC 5958 and RFC 7468 section 10, assembled in memory that is wiped.
 enum PrivateKeyPEM {
     private static let begin = Array("-----BEGIN PRIVATE KEY-----\n".utf8)
     private static let end = Array("-----END PRIVATE KEY-----\n".utf8)
-    /// RFC 7468 section 2: 64 characters a line, which hold 48 bytes.
-    private static let bytesALine = 48
-    private static let charactersALine = 64
+    /// RFC 7468 section 2: 64 characters on each line, for 48 bytes.
+    private static let bytesPerLine = 48
 
     static func encode(_ key: borrowing PrivateKeyBytes) throws -> SecretBytes {
         let der = try privateKeyInfo(key)
         return der.withUnsafeBytes { der in
-            let lines = (der.count + bytesALine - 1) / bytesALine
+            let lines = (der.count + bytesPerLine - 1) / bytesPerLine
             let characters = (der.count + 2) / 3 * 4
             return SecretBytes(count: begin.count + characters + lines + end.count) { memory in
                 memory.copyBytes(from: begin)
                 var offset = begin.count
-                for start in stride(from: 0, to: der.count, by: bytesALine) {
-                    let line = UnsafeRawBufferPointer(rebasing: der[start..<min(start + bytesALine, der.count)])
+                for start in stride(from: 0, to: der.count, by: bytesPerLine) {
+                    let line = UnsafeRawBufferPointer(rebasing: der[start..<min(start + bytesPerLine, der.count)])
                     offset += encode(line: line, to: UnsafeMutableRawBufferPointer(rebasing: memory[offset...]))
                 }
                 UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyBytes(from: end)
@@ -29,12 +28,12 @@ enum PrivateKeyPEM {
         }
     }
 
-    /// - Returns: how many bytes were written, the line's end among them.
+    /// - Returns: how many bytes were written, including the line end.
     private static func encode(line: UnsafeRawBufferPointer, to memory: UnsafeMutableRawBufferPointer) -> Int {
         let written = EVP_EncodeBlock(
             memory.assumingMemoryBound(to: UInt8.self).baseAddress,
             line.assumingMemoryBound(to: UInt8.self).baseAddress, Int32(line.count))
-        // EVP_EncodeBlock writes a zero behind its text; the line's end takes that place.
+        // EVP_EncodeBlock writes a terminating zero, which the line end replaces.
         memory[Int(written)] = UInt8(ascii: "\n")
         return Int(written) + 1
     }
@@ -77,7 +76,7 @@ enum PrivateKeyPEM {
 
     /// Tag and length of a DER element of 256 to 65,535 bytes, as an RSA-2048 key's always are.
     private static func header(_ tag: UInt8, _ count: Int) -> [UInt8] {
-        precondition((256...65_535).contains(count), "a two-byte length, minimal as DER wants it")
+        precondition((256...65_535).contains(count), "a two-byte length, minimal as DER requires")
         return [tag, 0x82, UInt8(count >> 8), UInt8(count & 0xff)]
     }
 }

@@ -1,8 +1,9 @@
-/// An unambiguous encoding of what a seal is bound to: each field behind its length, so that no two lists share bytes.
+/// An unambiguous encoding of the fields to which a seal is bound: a length before each field, so that no two lists of fields
+/// have the same bytes.
 struct AssociatedData {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter label: what kind of thing is sealed; the first field, so that one kind never opens as another.
+    /// - Parameter label: the first field. It names the type of the sealed data, so that no type can be opened as another.
     init(label: String) {
         append(label)
     }

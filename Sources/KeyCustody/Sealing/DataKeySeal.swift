@@ -4,12 +4,13 @@ package import Vocabulary
 
 /// Data keys under the master key: 32 random bytes, AES-256-GCM, bound to their identifier.
 package enum DataKeySeal {
-    /// Data keys are numbered from 128 to 32767: each of these numbers takes two bytes in a database's row, so that a private
-    /// key sealed anew under another data key takes its old place and leaves nothing behind.
+    /// Data keys have numbers from 128 to 32767. SQLite stores each of these in two bytes, so that a private key that is sealed
+    /// again under another data key overwrites its old row in place.
     package static let identifiers = 128...32_767
 
-    /// Makes a fresh data key, sealed by `masterKey`.
-    package static func make(identifier: Int, under masterKey: borrowing MasterKey, at now: Timestamp) -> SealedDataKey
+    /// Generates a data key, sealed by `masterKey`.
+    package static func create(identifier: Int, under masterKey: borrowing MasterKey, at now: Timestamp)
+        -> SealedDataKey
     {
         let sealed = SealingKey.random().withUnsafeBytes {
             masterKey.key.seal($0, authenticating: associatedData(identifier))

@@ -1,30 +1,30 @@
 package import MerchantCore
 import Secrets
 
-/// The data keys of a database on their way to a ``Keyring``, opened by one master key after the other.
+/// Opens the data keys of a database with one master key after the other, for a ``Keyring``.
 ///
-/// While a rotation is under way there are two: the old master key's data key, and the new one's.
+/// During a rotation there are two master keys: the old one with its data key, and the new one.
 package struct DataKeyUnsealing {
     private let rows: [SealedDataKey]
     private var opened: [Int: SealingKey] = [:]
     private var damaged: [Int] = []
     /// The master keys that were tried.
-    package private(set) var offered: [MasterKeyIdentifier] = []
+    package private(set) var tried: [MasterKeyIdentifier] = []
     private var isLocked = true
 
-    /// - Parameter rows: retired ones are passed over.
+    /// - Parameter rows: retired ones are ignored.
     package init(of rows: [SealedDataKey]) { self.rows = rows.filter { !$0.isRetired } }
 
-    /// Which master keys are needed for what is not open yet.
+    /// The master keys that are needed for the data keys that are not open yet.
     package var missing: [MasterKeyIdentifier] {
         rows.filter { opened[$0.identifier] == nil && !damaged.contains($0.identifier) }.map(\.masterKey)
     }
 
-    /// Opens what this master key sealed.
-    package mutating func offer(_ masterKey: borrowing MasterKey) {
+    /// Opens the data keys that this master key sealed.
+    package mutating func unseal(with masterKey: borrowing MasterKey) {
         let identifier = masterKey.identifier
-        offered.append(identifier)
-        // One step after the other: none is left out because another failed.
+        tried.append(identifier)
+        // Not combined by `&&` alone: each key must be locked even if locking another failed.
         isLocked = masterKey.withUnsafeBytes(MemoryLock.lock) && isLocked
         for row in rows where opened[row.identifier] == nil {
             let isOurs = ConstantTime.areEqual(row.masterKeyCheck, identifier.bytes)
@@ -32,14 +32,14 @@ package struct DataKeyUnsealing {
             case (let dataKey?, true):
                 isLocked = dataKey.withUnsafeBytes(MemoryLock.lock) && isLocked
                 opened[row.identifier] = dataKey
-            // One that opens, or bears this key's check value, shows that the master key is the right one.
+            // Either an opened row or a matching check value shows that the master key is right, so the row is damaged.
             case (_?, false), (nil, true): damaged.append(row.identifier)
             case (nil, false): break
             }
         }
     }
 
-    /// - Throws: `keyDamaged` for a damaged row, `masterKeyConflict` where a master key is missing.
+    /// - Throws: `keyDamaged` for a damaged row, `masterKeyConflict` if a master key is missing.
     package consuming func keyring() throws(MerchantError) -> Keyring {
         if let first = damaged.first {
             throw MerchantError(
@@ -48,10 +48,10 @@ package struct DataKeyUnsealing {
             )
         }
         for row in rows where opened[row.identifier] == nil {
-            let here = offered.map(\.description).joined(separator: " and ")
+            let names = tried.map(\.description).joined(separator: " and ")
             throw MerchantError(
                 .masterKeyConflict,
-                "the master key is not the one this database was made with: data key \(row.identifier) is sealed by master key \(row.masterKey), found \(here.isEmpty ? "none" : here)"
+                "the master key is not the one of this database: data key \(row.identifier) is sealed by master key \(row.masterKey), found \(names.isEmpty ? "none" : names)"
             )
         }
         guard let newest = opened.max(by: { $0.key < $1.key }) else {

@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-/// What a sealed private key is bound to: the associated data of its seal, so that no row can stand in for another.
+/// The key pair to which a sealed private key is bound by the associated data of its seal, so that no row can replace another.
 struct KeyBinding {
     let merchantIdentifier: MerchantIdentifier
     let publicKeyHash: PublicKeyHash

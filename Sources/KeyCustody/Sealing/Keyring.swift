@@ -5,9 +5,9 @@ package import Vocabulary
 
 /// The opened data keys, under which private keys are sealed (AES-256-GCM, a random nonce each).
 ///
-/// The newest data key seals; each opens what it sealed. There is one, and two while a rotation is under way. A data key seals at
-/// most a few million private keys, far below the 2^32 that NIST SP 800-38D section 8.3 allows for random nonces, so none is
-/// ever replaced unasked.
+/// The newest data key seals; each one opens what it sealed. There is one data key, or two during a rotation. A data key seals
+/// at most a few million private keys, far below the 2^32 that NIST SP 800-38D section 8.3 allows for random nonces, so a data
+/// key is replaced only by a rotation of the master key.
 package final class Keyring: Sendable {
     /// The layout of a sealed private key: nonce, ciphertext and tag; the plaintext as in ``PrivateKeyBytes``.
     static let sealVersion = 1
@@ -26,40 +26,40 @@ package final class Keyring: Sendable {
         self.isLocked = isLocked
     }
 
-    /// Opens every data key; makes the first where there is none, durable before it is used.
+    /// Opens every data key. If there is none, generates the first one, which is durable before it is used.
     ///
-    /// - Throws: `storeUnavailable` where the master key is not the one that sealed them, `keyDamaged` where it is but a row
-    ///   does not open, and whatever the repository throws.
+    /// - Throws: `masterKeyConflict` if another master key sealed them, `keyDamaged` if the master key is right and a row does not
+    ///   open, and errors of the repository.
     package convenience init(
         opening repository: some DataKeyRepository, with masterKey: borrowing MasterKey, at now: Timestamp
     ) throws {
-        try Self.makeFirst(in: repository, under: masterKey, at: now)
-        // Read back: what is used from here on is what a restart will find.
+        try Self.createFirst(in: repository, under: masterKey, at: now)
+        // Read back, so that the keys in use are those that a restart will read.
         var unsealing = DataKeyUnsealing(of: try repository.dataKeys())
-        unsealing.offer(masterKey)
+        unsealing.unseal(with: masterKey)
         let opened = try unsealing.keyring()
         self.init(
             opened.state.withLock { $0.dataKeys }, newest: opened.newest, isLocked: opened.isLocked)
     }
 
-    /// Makes the first data key where there is none, durable on return.
-    package static func makeFirst(
+    /// Generates the first data key if there is none, durable on return.
+    package static func createFirst(
         in repository: some DataKeyRepository, under masterKey: borrowing MasterKey, at now: Timestamp
     ) throws {
         guard try repository.dataKeys().isEmpty else { return }
         try repository.insert(
-            DataKeySeal.make(identifier: DataKeySeal.identifiers.lowerBound, under: masterKey, at: now))
+            DataKeySeal.create(identifier: DataKeySeal.identifiers.lowerBound, under: masterKey, at: now))
     }
 
-    /// Under which data key new private keys are sealed.
+    /// The number of the data key that seals new private keys.
     package var newest: Int { state.withLock { $0.newest } }
 
     package func holds(_ dataKey: Int) -> Bool { state.withLock { $0.dataKeys[dataKey] != nil } }
 
-    /// Takes up a stored data key; from now on it seals.
+    /// Adds a stored data key, which seals from now on.
     ///
-    /// - Throws: `keyDamaged` where the row does not open.
-    package func take(_ row: SealedDataKey, with masterKey: borrowing MasterKey) throws(MerchantError) {
+    /// - Throws: `keyDamaged` if the row does not open.
+    package func add(_ row: SealedDataKey, with masterKey: borrowing MasterKey) throws(MerchantError) {
         guard let dataKey = DataKeySeal.open(row, with: masterKey.key) else {
             throw MerchantError(.keyDamaged, "data key \(row.identifier) does not open with the key it was sealed by")
         }
@@ -75,33 +75,33 @@ package final class Keyring: Sendable {
         state.withLock { state in state.dataKeys = state.dataKeys.filter { $0.key == state.newest } }
     }
 
-    /// Seals a stored private key anew, under the newest data key.
+    /// Seals a stored private key again, under the newest data key.
     ///
-    /// - Throws: `keyDamaged`, naming the publicKeyHash, where the old seal does not open for exactly this key pair.
-    package func renewed(_ stored: SealedKeyPair) throws(MerchantError) -> SealedPrivateKey {
+    /// - Throws: `keyDamaged`, naming the publicKeyHash, if the old seal does not open for exactly this key pair.
+    package func resealed(_ stored: SealedKeyPair) throws(MerchantError) -> SealedPrivateKey {
         let binding = KeyBinding(stored.keyPair)
         return seal(try open(stored.sealedPrivateKey, of: binding), to: binding)
     }
 
     func seal(_ key: borrowing PrivateKeyBytes, to binding: KeyBinding) -> SealedPrivateKey {
         let (identifier, dataKey) = state.withLock { ($0.newest, $0.dataKeys[$0.newest]) }
-        guard let dataKey else { preconditionFailure("the newest data key is never let go") }
+        guard let dataKey else { preconditionFailure("the newest data key is never removed") }
         let associated = binding.associatedData(version: Self.sealVersion, dataKeyIdentifier: identifier)
         let sealed = key.bytes.withUnsafeBytes { dataKey.seal($0, authenticating: associated) }
         return SealedPrivateKey(version: Self.sealVersion, dataKeyIdentifier: identifier, bytes: sealed)
     }
 
-    /// - Throws: `keyDamaged`, naming the publicKeyHash, where the seal does not open for exactly this key pair.
+    /// - Throws: `keyDamaged`, naming the publicKeyHash, if the seal does not open for exactly this key pair.
     func open(_ sealed: SealedPrivateKey, of binding: KeyBinding) throws(MerchantError) -> PrivateKeyBytes {
         guard sealed.version == Self.sealVersion else {
             throw Self.damaged(binding, "is sealed in version \(sealed.version), expected \(Self.sealVersion)")
         }
         guard let dataKey = state.withLock({ $0.dataKeys[sealed.dataKeyIdentifier] }) else {
-            throw Self.damaged(binding, "is sealed under data key \(sealed.dataKeyIdentifier), which is not there")
+            throw Self.damaged(binding, "is sealed under data key \(sealed.dataKeyIdentifier), which does not exist")
         }
         let associated = binding.associatedData(version: sealed.version, dataKeyIdentifier: sealed.dataKeyIdentifier)
         guard let bytes = dataKey.open(sealed.bytes, authenticating: associated) else {
-            throw Self.damaged(binding, "is damaged or another key's: its seal does not open")
+            throw Self.damaged(binding, "is damaged or belongs to another key: its seal does not open")
         }
         return PrivateKeyBytes(algorithm: binding.algorithm, bytes: bytes)
     }

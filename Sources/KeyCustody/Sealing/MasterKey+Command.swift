@@ -5,24 +5,24 @@ import Secrets
 
 /// A master key that a program prints.
 extension MasterKey {
-    /// How much of a program's complaints is kept, in bytes.
-    private static let longestComplaint = 1024
+    /// How much of a program's standard error is kept, in bytes.
+    private static let longestErrorOutput = 1024
 
-    /// Runs a program, without a shell, and takes what it prints for the key.
+    /// Runs a program, without a shell, and uses its output as the key.
     ///
     /// - Parameters:
     ///   - arguments: the program's absolute path, then its arguments.
-    ///   - seconds: how long it may take; it is killed then, with what it started.
-    /// - Throws: `storeUnavailable` with the program's own complaint, unless it ends with status 0 and has printed exactly 32
-    ///   raw bytes.
+    ///   - seconds: after this time the program and its process group are killed.
+    /// - Throws: `storeUnavailable` with the program's error output, unless it exits with status 0 and has printed exactly 32 raw
+    ///   bytes.
     package static func load(from arguments: [String], within seconds: Int) throws(MerchantError) -> MasterKey {
         let program = arguments.first ?? ""
-        func refusal(_ what: String, _ complaint: [UInt8] = []) -> MerchantError {
-            let text = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
+        func refusal(_ predicate: String, _ errorOutput: [UInt8] = []) -> MerchantError {
+            let text = String(decoding: errorOutput, as: UTF8.self).split(whereSeparator: \.isNewline)
                 .map { String($0.filter { $0.isASCII && !$0.isNewline && $0 != "\u{1B}" }) }.joined(separator: "; ")
             return MerchantError(
                 .storeUnavailable,
-                "the master key's command \(program) \(what)\(text.isEmpty ? "" : ": it says: \(text)")")
+                "the master key's command \(program) \(predicate)\(text.isEmpty ? "" : ": its error output: \(text)")")
         }
         guard var output = Pipe(), var errors = Pipe() else { throw refusal("cannot be run: \(lastError)") }
         let process: pid_t
@@ -31,17 +31,16 @@ extension MasterKey {
         }
         output.closeWriter()
         errors.closeWriter()
-        var complaint: [UInt8] = []
+        var errorOutput: [UInt8] = []
         var count = 0
         var isInTime = true
-        // A byte more than a key has: one too many is to be told.
+        // One byte more than a key has, to detect longer output.
         let printed = SecretBytes(count: length + 1) { memory in
-            isInTime = collect(output.reader, errors.reader, within: seconds, memory, &count, &complaint)
+            isInTime = collect(output.reader, errors.reader, within: seconds, memory, &count, &errorOutput)
         }
-        // Its group: a shell's children hold the pipes as it does.
         var status: Int32 = 0
         if isInTime, count <= length {
-            // It may go on after it has closed both.
+            // The program may continue after it has closed both pipes.
             let end = ContinuousClock.now + .seconds(seconds)
             while waitpid(process, &status, WNOHANG) == 0, isInTime {
                 isInTime = .now < end
@@ -49,20 +48,23 @@ extension MasterKey {
             }
         }
         if !isInTime || count > length {
+            // The whole group, because a shell's children hold the pipes too.
             kill(-process, SIGKILL)
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
         }
-        guard isInTime else { throw refusal("did not end within \(seconds) seconds, expected it to", complaint) }
+        guard isInTime else { throw refusal("did not exit within \(seconds) seconds", errorOutput) }
         guard count <= length else {
             throw refusal(
-                "printed more than \(length) bytes, expected exactly \(length) raw bytes, no line end", complaint)
+                "printed more than \(length) bytes, expected exactly \(length) raw bytes, no line end", errorOutput)
         }
         guard status & 0x7F == 0, (status >> 8) & 0xFF == 0 else {
-            let how = status & 0x7F == 0 ? "status \((status >> 8) & 0xFF)" : "signal \(status & 0x7F)"
-            throw refusal("ended with \(how), expected status 0", complaint)
+            let end =
+                status & 0x7F == 0
+                ? "exited with status \((status >> 8) & 0xFF)" : "was killed by signal \(status & 0x7F)"
+            throw refusal("\(end), expected exit status 0", errorOutput)
         }
         guard count == length else {
-            throw refusal("printed \(count) bytes, expected exactly \(length) raw bytes", complaint)
+            throw refusal("printed \(count) bytes, expected exactly \(length) raw bytes", errorOutput)
         }
         let bytes = printed.withUnsafeBytes { printed in
             SecretBytes(count: length) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: printed[..<length])) }
@@ -71,12 +73,12 @@ extension MasterKey {
         return key
     }
 
-    /// Reads both ends until both are closed, time is over, or too much came.
+    /// Reads both pipes until both are closed, the time is over, or the output is too long.
     ///
-    /// - Returns: whether it was in time.
+    /// - Returns: whether it ended in time.
     private static func collect(
         _ output: Int32, _ errors: Int32, within seconds: Int, _ memory: UnsafeMutableRawBufferPointer,
-        _ count: inout Int, _ complaint: inout [UInt8]
+        _ count: inout Int, _ errorOutput: inout [UInt8]
     ) -> Bool {
         let end = ContinuousClock.now + .seconds(seconds)
         var open = [
@@ -89,7 +91,7 @@ extension MasterKey {
             let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
             guard milliseconds > 0 else { return false }
             guard poll(&open, nfds_t(open.count), Int32(clamping: milliseconds)) >= 0 else {
-                // What `revents` say then is of no account: reading by it could wait past the end of time.
+                // `revents` is not valid after an error, and reading by it could block past the deadline.
                 guard errno == EINTR else { return false }
                 continue
             }
@@ -101,7 +103,7 @@ extension MasterKey {
             if open[1].revents != 0 {
                 let got = read(errors, &piece, piece.count)
                 if got > 0 {
-                    complaint += piece[..<got].prefix(max(0, longestComplaint - complaint.count))
+                    errorOutput += piece[..<got].prefix(max(0, longestErrorOutput - errorOutput.count))
                 } else if got == 0 || errno != EINTR {
                     open[1].fd = -1
                 }
@@ -123,7 +125,7 @@ extension MasterKey {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-        // Connections that are open have no close-on-exec flag: the command must not hold, let alone use, a caller's.
+        // Open connections have no close-on-exec flag, and the command must not inherit a caller's connection.
         _ = clinux_spawn_close_from(&actions, STDERR_FILENO + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -144,7 +146,7 @@ extension MasterKey {
     private static var lastError: String { String(cString: strerror(errno)) }
 }
 
-/// Two ends that are closed when the value goes.
+/// The two ends of a pipe, closed with the value.
 private struct Pipe: ~Copyable {
     let reader: Int32
     private(set) var writer: Int32

@@ -5,12 +5,11 @@ import Vocabulary
 
 /// The master key's file: 32 raw bytes that only its owner can read.
 extension MasterKey {
-    /// - Throws: `storeUnavailable`, saying what was found and what was expected, unless the file is a regular one of ours
-    ///   or root's, closed to group and others, and exactly 32 bytes long.
-    ///
-    /// - Parameter isCredential: whether systemd put it there, which may show its access control list as the group's bits.
+    /// - Parameter isCredential: whether systemd created the file; its access control list may then appear as the group's bits.
+    /// - Throws: `storeUnavailable`, with what was found and expected, unless it is a regular file of this user or root, closed
+    ///   to group and others, and exactly 32 bytes long.
     package static func load(from path: String, isCredential: Bool = false) throws(MerchantError) -> MasterKey {
-        // O_NONBLOCK: a pipe in the file's place must be refused, not waited for.
+        // O_NONBLOCK: a FIFO in the file's place must be refused without waiting.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure("cannot be opened", path) }
         defer { close(descriptor) }
@@ -22,27 +21,27 @@ extension MasterKey {
         return key
     }
 
-    /// Draws a new master key and writes it, durable on return.
+    /// Generates a master key and writes it, durable on return.
     ///
-    /// - Throws: `storeUnavailable`; a file that is already there is never overwritten.
+    /// - Throws: `storeUnavailable`. An existing file is never overwritten.
     package static func create(at path: String) throws(MerchantError) -> MasterKey {
         let key = random()
         let directory = Self.directory(of: path)
-        // What a killed process left may be a second name of the key that is in use: never overwritten.
+        // A file that a killed process left may be a second name of the key in use, so it is removed and not overwritten.
         let temporary = "\(directory)/.\(path.split(separator: "/").last ?? "master.key").new"
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("cannot be made", path) }
+        guard descriptor >= 0 else { throw failure("cannot be created", path) }
         defer {
             unlink(temporary)
             close(descriptor)
         }
-        // The process-wide umask may have taken bits away, even from the owner.
+        // The process's umask may have removed permissions, even of the owner.
         guard fchmod(descriptor, 0o600) == 0, write(key, to: descriptor), fsync(descriptor) == 0 else {
             throw failure("cannot be written", path)
         }
         // link(2) fails where the name exists; rename(2) would replace the only key to a database.
-        guard link(temporary, path) == 0 else { throw failure("cannot be made", path) }
+        guard link(temporary, path) == 0 else { throw failure("cannot be created", path) }
         unlink(temporary)
         try sync(directory: directory, path)
         return key
@@ -79,7 +78,7 @@ extension MasterKey {
         guard fsync(descriptor) == 0 else { throw failure("cannot be made durable", path) }
     }
 
-    /// Looks at the opened file, not at its name: the name may lead elsewhere a moment later.
+    /// Checks the open file and not its name, which may refer to another file a moment later.
     private static func check(_ descriptor: Int32, _ path: String, closedTo others: mode_t) throws(MerchantError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("cannot be examined", path) }
@@ -89,7 +88,8 @@ extension MasterKey {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) belongs to uid \(status.st_uid), expected \(geteuid()) (ours) or 0 (root)")
+                "the master key file \(path) belongs to uid \(status.st_uid), expected \(geteuid()) (the daemon's) or 0 (root)"
+            )
         }
         let mode = status.st_mode & 0o7777
         guard mode & others == 0 else {
@@ -115,7 +115,8 @@ extension MasterKey {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    static func failure(_ what: String, _ path: String) -> MerchantError {
-        MerchantError(.storeUnavailable, "the master key file \(path) \(what): \(String(cString: strerror(errno)))")
+    static func failure(_ predicate: String, _ path: String) -> MerchantError {
+        MerchantError(
+            .storeUnavailable, "the master key file \(path) \(predicate): \(String(cString: strerror(errno)))")
     }
 }

@@ -3,7 +3,7 @@ package import Secrets
 
 /// The key that seals the data keys: 32 random bytes that exist outside the database.
 ///
-/// Nothing but data keys is ever encrypted under it. It is needed while they are opened and may be let go afterwards.
+/// It encrypts only data keys. It is needed while they are opened and may be released afterwards.
 package struct MasterKey: ~Copyable {
     package static let length = SealingKey.length
 
@@ -15,12 +15,12 @@ package struct MasterKey: ~Copyable {
         self.key = key
     }
 
-    /// Draws a new one from the kernel.
-    package static func random() -> MasterKey { MasterKey(drawn: .random()) }
+    /// Generates a master key from the kernel's random numbers.
+    package static func random() -> MasterKey { MasterKey(generated: .random()) }
 
-    private init(drawn key: SealingKey) { self.key = key }
+    private init(generated key: SealingKey) { self.key = key }
 
-    /// The first 16 bytes of HMAC-SHA256 over a fixed text: tells which master key sealed a row, and nothing of the key.
+    /// The first 16 bytes of HMAC-SHA256 over a fixed text. It identifies the master key and reveals nothing about it.
     package var identifier: MasterKeyIdentifier {
         let code = key.authenticationCode(over: Array("merchantkeyd master key check 1".utf8))
         return MasterKeyIdentifier(bytes: Array(code.prefix(MasterKeyIdentifier.length)))

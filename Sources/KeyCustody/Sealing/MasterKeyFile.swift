@@ -2,18 +2,17 @@ import Glibc
 package import MerchantCore
 import Secrets
 
-/// The master key's file while a rotation replaces it, and the two that stand beside it meanwhile.
+/// The master key's file, and the two files beside it during a rotation.
 ///
-/// `master.key.next` holds a fresh key from before its first use until it takes the old one's name; `master.key.retired` is the
-/// old key under another name, from just before that until it is overwritten. Whichever key the database needs is told by its
-/// identifier, and is neither replaced nor overwritten, whatever lies in these files: whoever calls ``exchange(to:)`` has seen
-/// that nothing is sealed by another.
+/// `master.key.next` holds the new key from before its first use until it is renamed to `master.key`. `master.key.retired` is a
+/// second name of the old key, from just before that renaming until it is overwritten. The key that the database needs is known
+/// by its identifier and is never replaced or overwritten. Call ``exchange(to:from:)`` only when no other key seals anything.
 package struct MasterKeyFile: Sendable {
     package let path: String
     package var next: String { path + ".next" }
     private var retired: String { path + ".retired" }
 
-    /// - Parameter path: a link's target is meant, where it is one.
+    /// - Parameter path: a symbolic link is resolved to its target.
     package init(_ path: String) {
         guard let target = realpath(path, nil) else {
             self.path = path
@@ -23,12 +22,12 @@ package struct MasterKeyFile: Sendable {
         free(target)
     }
 
-    package var hasNext: Bool { Self.isThere(next) }
+    package var hasNext: Bool { Self.exists(next) }
 
-    /// Draws a fresh key, durable on return. One that was left by a rotation which never began is overwritten.
+    /// Generates the next key, durable on return. It replaces a key that an unstarted rotation left.
     ///
     /// - Parameter needed: the key that the database needs now.
-    package func makeNext(beside needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
+    package func createNext(beside needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
         guard !hasNext(needed) else {
             throw MerchantError(
                 .storeUnavailable,
@@ -40,17 +39,17 @@ package struct MasterKeyFile: Sendable {
         return try MasterKey.create(at: next)
     }
 
-    /// Whether a rotation's fresh key is there, and is this one.
+    /// Whether the next key exists and is this one.
     package func hasNext(_ needed: MasterKeyIdentifier) -> Bool {
         hasNext && (try? MasterKey.load(from: next).identifier) == needed
     }
 
-    /// Gives the fresh key the old one's name, and overwrites the old one. May be cut short anywhere and called again.
+    /// Renames the next key to the old one's name, and overwrites the old one. After an interruption it can be called again.
     ///
     /// - Parameters:
-    ///   - needed: the fresh key, made by ``makeNext(beside:)``, which everything is sealed by.
-    ///   - former: those that something was sealed by before, which may go.
-    /// - Throws: `storeUnavailable` where another key is where one of these should be; nothing is overwritten then.
+    ///   - needed: the key of ``createNext(beside:)``, which seals everything now.
+    ///   - former: the keys that sealed before, which may be overwritten.
+    /// - Throws: `storeUnavailable` if a file holds another key; nothing is overwritten then.
     package func exchange(
         to needed: MasterKeyIdentifier, from former: Set<MasterKeyIdentifier>
     ) throws(MerchantError) {
@@ -62,8 +61,8 @@ package struct MasterKeyFile: Sendable {
                     "the master key file \(path) holds the key \(found), which this database never needed, expected one of its own: keep it elsewhere, and put back the one that was here"
                 )
             }
-            // The same file under a second name, so that it can be found and overwritten after it has lost its own.
-            guard Self.areOne(path, retired) || link(path, retired) == 0 else {
+            // A second name of the same file, so that it can be overwritten after its own name is replaced.
+            guard Self.areSameFile(path, retired) || link(path, retired) == 0 else {
                 throw MasterKey.failure("cannot be linked", retired)
             }
             guard rename(next, path) == 0 else { throw MasterKey.failure("cannot be replaced", path) }
@@ -73,38 +72,38 @@ package struct MasterKeyFile: Sendable {
         guard found == needed else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) holds the key \(found), expected \(needed), which everything is sealed by: put it there; nothing was overwritten"
+                "the master key file \(path) holds the key \(found), expected \(needed), which seals everything: put it there; nothing was overwritten"
             )
         }
         try Self.erase(retired, unlessItIs: path)
     }
 
-    /// The old key is to be overwritten in the end: better refused at the beginning.
+    /// Refuses at the start a file that could not be overwritten at the end.
     private func requireReplaceable() throws(MerchantError) {
         var found = stat()
         guard stat(path, &found) == 0 else { throw MasterKey.failure("cannot be examined", path) }
         guard found.st_uid == geteuid() || geteuid() == 0 else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) belongs to uid \(found.st_uid), expected \(geteuid()), who is to overwrite it"
+                "the master key file \(path) belongs to uid \(found.st_uid), expected \(geteuid()), who must overwrite it"
             )
         }
     }
 
-    private static func areOne(_ one: String, _ other: String) -> Bool {
+    private static func areSameFile(_ one: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
         return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino
             && first.st_dev == second.st_dev
     }
 
-    private static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// Writes zeros over a file and removes it. File systems that write elsewhere, and flash, may keep the old blocks.
     ///
-    /// - Parameter other: a file that is only to lose a name, should both be one.
+    /// - Parameter other: if this is the same file, only the name `path` is removed.
     private static func erase(_ path: String, unlessItIs other: String? = nil) throws(MerchantError) {
         var descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-        // Mode 0400 is as good for a master key as 0600.
+        // A master key may have mode 0400, which does not allow writing.
         if descriptor < 0, errno == EACCES, chmod(path, 0o600) == 0 {
             descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
         }

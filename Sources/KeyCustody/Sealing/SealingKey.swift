@@ -1,10 +1,10 @@
 import CLibCrypto
 import Secrets
 
-/// A 256-bit key for AES-GCM that leaves nothing behind.
+/// A 256-bit key for AES-GCM that leaves no copies in freed memory.
 ///
-/// By libcrypto, which wipes key schedules and MAC keys before it frees them; swift-crypto leaves copies in freed memory, where
-/// a replaced key would be found long after.
+/// It uses libcrypto, which wipes key schedules and MAC keys before it frees them. swift-crypto leaves copies in freed memory,
+/// where a replaced key could be found long afterwards.
 final class SealingKey: Sendable {
     static let length = 32
     private static let nonceLength = 12
@@ -18,10 +18,10 @@ final class SealingKey: Sendable {
         self.bytes = bytes
     }
 
-    /// Draws a new one from the kernel.
+    /// Generates a key from the kernel's random numbers.
     static func random() -> SealingKey {
         guard let key = SealingKey(SecretBytes(count: length, filledBy: Randomness.fill)) else {
-            preconditionFailure("it has the length it was made with")
+            preconditionFailure("the bytes have the required length")
         }
         return key
     }
@@ -40,11 +40,11 @@ final class SealingKey: Sendable {
             Randomness.fill(nonce)
             return perform(encrypts: true, UnsafeRawBufferPointer(nonce), associated, from: plaintext, to: text, tag)
         }
-        precondition(isDone, "AES-GCM refuses no plaintext of these lengths")
+        precondition(isDone, "AES-GCM accepts every plaintext of these lengths")
         return sealed
     }
 
-    /// - Returns: nil where the bytes were not sealed so, by this key.
+    /// - Returns: nil unless this key sealed the bytes with this associated data.
     func open(_ sealed: [UInt8], authenticating associated: [UInt8]) -> SecretBytes? {
         guard sealed.count > Self.nonceLength + Self.tagLength else { return nil }
         var isDone = false
@@ -66,9 +66,9 @@ final class SealingKey: Sendable {
     func authenticationCode(over text: [UInt8]) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: 32)
         let isDone = withUnsafeBytes { key in
-            LibCrypto.authenticationCode(&code, over: text, key)
+            OpenSSLContext.authenticationCode(&code, over: text, key)
         }
-        precondition(isDone, "HMAC-SHA256 takes every key and text")
+        precondition(isDone, "HMAC-SHA256 accepts every key and text")
         return code
     }
 
@@ -83,7 +83,7 @@ final class SealingKey: Sendable {
         var count: Int32 = 0
         let begins = withUnsafeBytes { key in
             EVP_CipherInit_ex(
-                context, LibCrypto.aes256GCM, nil, key.assumingMemoryBound(to: UInt8.self).baseAddress,
+                context, OpenSSLContext.aes256GCM, nil, key.assumingMemoryBound(to: UInt8.self).baseAddress,
                 nonce.assumingMemoryBound(to: UInt8.self).baseAddress, encrypts ? 1 : 0) == 1
         }
         guard begins, EVP_CipherUpdate(context, nil, &count, associated, Int32(associated.count)) == 1,
@@ -103,8 +103,8 @@ final class SealingKey: Sendable {
     }
 }
 
-extension LibCrypto {
-    /// Proof for @unchecked Sendable: a fetched algorithm is never changed and may be shared between threads (EVP_CIPHER_fetch(3)).
+extension OpenSSLContext {
+    /// Proof for @unchecked Sendable: a fetched algorithm is immutable and may be shared between threads (EVP_CIPHER_fetch(3)).
     private struct Cipher: @unchecked Sendable {
         let pointer: OpaquePointer
     }

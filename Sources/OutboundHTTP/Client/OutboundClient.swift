@@ -5,10 +5,10 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// An HTTPS client for servers that the daemon does not control. Must be shut down.
+/// An HTTPS client for servers that the daemon does not control.
 ///
 /// It sends each request once and follows no redirect: only the caller knows whether a repeat is safe. Bodies are whole and
-/// bounded in both directions. Connections are reused; a connection belongs to the identity that it was made with.
+/// bounded in both directions. Connections are reused; a connection is used only with the identity that opened it.
 package final class OutboundClient: Sendable {
     package struct Configuration: Sendable {
         package var roots = TrustRoots.system
@@ -43,7 +43,10 @@ package final class OutboundClient: Sendable {
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
     }
 
-    /// Ends running requests too.
+    /// AsyncHTTPClient requires a shutdown before its client is released.
+    deinit { client.shutdown { _ in } }
+
+    /// Ends running requests and waits until the connections are closed.
     package func shutdown() async {
         // The only error is that the client was shut down before.
         try? await client.shutdown()
@@ -87,7 +90,7 @@ package final class OutboundClient: Sendable {
         return OutboundCall(task: task, accumulator: accumulator, timeout: timeout)
     }
 
-    /// TLS reports only that a certificate does not verify. A second handshake, which sends no request, tells why.
+    /// TLS reports only that a certificate does not verify. A second handshake, which sends no request, finds the reason.
     package func explained(_ failure: OutboundFailure, url: URL) async -> OutboundFailure {
         guard case .serverUntrusted(let found) = failure, let host = url.host(percentEncoded: false) else {
             return failure

@@ -1,6 +1,6 @@
-"""Apple's Web Merchant Registration API on Python's http.server and ssl: a second opinion on the client.
+"""Apple's Web Merchant Registration API on Python's http.server and ssl: a second, independent server for the client.
 
-Prints its port. Client certificates are required and judged in TLS, unlike in the sandbox.
+Prints its port. Client certificates are required and verified in TLS, unlike in the sandbox.
 """
 import argparse
 import hashlib

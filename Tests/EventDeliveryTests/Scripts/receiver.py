@@ -1,4 +1,4 @@
-"""A webhook receiver over TLS: answers as the file `mode` says, and notes every request in `got.jsonl`.
+"""A webhook receiver over TLS: responds as the file `mode` says, and records every request in `got.jsonl`.
 
 Usage: receiver.py DIRECTORY PORT. DIRECTORY holds tls.pem (certificate and key) and secret; `port` is written there.
 Modes: ok, fail, hang, reset, redirect, flood, slow; `fail MERCHANT` fails that merchant's events alone.
@@ -25,12 +25,12 @@ def read(name):
 
 
 def signatures_hold(header, body):
-    """Whether one of the header's v1 is the HMAC of each secret we know, made a short while ago."""
+    """Whether the header has a recent HMAC for each secret of the file."""
     parts = [part.split("=", 1) for part in header.split(",")]
-    moment = [value for name, value in parts if name == "t"][0]
+    time_sent = [value for name, value in parts if name == "t"][0]
     found = [value for name, value in parts if name == "v1"]
     wanted = [
-        hmac.new(secret.encode(), moment.encode() + b"." + body, hashlib.sha256).hexdigest()
+        hmac.new(secret.encode(), time_sent.encode() + b"." + body, hashlib.sha256).hexdigest()
         for secret in read("secret").splitlines()
     ]
     return len(found) == len(wanted) and all(hmac.compare_digest(a, b) for a, b in zip(found, wanted))

@@ -1,7 +1,7 @@
 import SwiftASN1
 
-/// Names public keys as people do, from their `SubjectPublicKeyInfo`: "P-256", "RSA-2048", "P-384".
-enum PublicKeyKind {
+/// The common name of a public key's type, from its `SubjectPublicKeyInfo`: "P-256", "RSA-2048", "P-384".
+enum PublicKeyType {
     static let p256 = "P-256"
     static let rsa2048 = "RSA-2048"
 
@@ -30,7 +30,7 @@ enum PublicKeyKind {
             case ecPublicKey:
                 guard let parameters = parts.next(), let curve = try? ASN1ObjectIdentifier(derEncoded: parameters)
                 else {
-                    return "EC with its curve spelled out"
+                    return "EC with explicit curve parameters"
                 }
                 return curves[curve] ?? "EC \(curve)"
             case rsaEncryption: return "RSA-\(try modulusBits(bits))"

@@ -1,15 +1,15 @@
 import CLibCrypto
 
-/// OpenSSL's algorithms for reading old key files, apart from whatever the process's own OpenSSL settings say.
-enum LibCrypto {
+/// A library context of OpenSSL for reading key files, independent of the machine's OpenSSL configuration.
+enum OpenSSLContext {
     /// Proof for @unchecked Sendable: OSSL_LIB_CTX is shared between threads by design (OSSL_LIB_CTX(3)).
     private struct Context: @unchecked Sendable {
         let pointer: OpaquePointer
         let hasLegacy: Bool
     }
 
-    /// Made once, kept for good. The legacy provider (RC2-40, the cipher of old PKCS#12 files) is a file of its own and may
-    /// be missing.
+    /// Created once and kept permanently. The legacy provider (RC2-40, the cipher of old PKCS#12 files) is a separate file and
+    /// may not be installed.
     private static let context: Context = {
         guard let pointer = OSSL_LIB_CTX_new(), OSSL_PROVIDER_load(pointer, "default") != nil else {
             preconditionFailure("libcrypto has the default provider built in")
@@ -19,7 +19,7 @@ enum LibCrypto {
 
     static var hasLegacyProvider: Bool { context.hasLegacy }
 
-    /// Runs `body` with these algorithms as the calling thread's own, and leaves no error behind on the thread.
+    /// Runs `body` with this context as the calling thread's default, and clears the thread's error queue.
     static func perform<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -2,22 +2,22 @@ import MerchantCore
 import Secrets
 import SwiftASN1
 
-/// Bounds the work that a protected file asks for: its maker chooses how many rounds its passphrase is hashed.
+/// Bounds the work of key derivation: the author of an encrypted file chooses how many rounds its passphrase is hashed.
 ///
-/// PBES1, PBKDF2, scrypt and PKCS#12's MAC all put their counts behind the salt: integers that follow an OCTET STRING in
-/// one SEQUENCE.
-enum KeyDerivationWork {
-    /// Some seconds' worth. OpenSSL writes 2048, careful people a million.
+/// PBES1, PBKDF2, scrypt and PKCS#12's MAC all have their counts after the salt: integers that follow an OCTET STRING in one
+/// SEQUENCE.
+enum KeyDerivationLimit {
+    /// A few seconds of work. OpenSSL uses 2048 rounds, cautious users a million.
     static let mostRounds = 5_000_000
-    /// Over one file, which protects its parts one by one: thrice what careful people ask for each of key, certificates and MAC.
+    /// For a whole file, which protects key, certificates and MAC separately: three times a generous count for each.
     static let mostRoundsInAll = 10_000_000
     private static let deepest = 24
 
-    /// - Parameter done: rounds that other parts of the file ask for.
-    /// - Returns: those and what these bytes ask for.
+    /// - Parameter done: rounds that other parts of the file require.
+    /// - Returns: the sum with the rounds that these bytes require.
     @discardableResult
     static func check(_ bytes: UnsafeRawBufferPointer, after done: Int = 0) throws(MerchantError) -> Int {
-        // Protected by the passphrase, but wiped all the same.
+        // The bytes are encrypted; the copy is wiped all the same.
         var copy = Array(bytes)
         defer { Wipe.bytes(&copy) }
         guard let root = try? BER.parse(copy) else {
@@ -51,12 +51,12 @@ enum KeyDerivationWork {
 
     private static func count(_ node: ASN1Node) throws(MerchantError) -> Int {
         guard let rounds = try? Int(berEncoded: node), (0...mostRounds).contains(rounds) else {
-            throw PrivateKeyFile.malformed("asks for more than \(mostRounds) rounds of key derivation")
+            throw PrivateKeyFile.malformed("requires more than \(mostRounds) rounds of key derivation")
         }
         return rounds
     }
 
-    /// scrypt's cost, block size and parallelization multiply; what they come to takes as long as so many rounds.
+    /// scrypt's cost, block size and parallelization multiply; the product is comparable to a number of rounds.
     private static func work(_ counts: [Int]) -> Int {
         guard counts.count >= 3 else { return counts.reduce(0, +) }
         return counts.prefix(3).reduce(1) { product, count in
@@ -68,7 +68,7 @@ enum KeyDerivationWork {
     private static func add(_ work: Int, to sum: inout Int) throws(MerchantError) {
         guard work <= mostRoundsInAll - sum else {
             throw PrivateKeyFile.malformed(
-                "asks for more than \(mostRoundsInAll) rounds of key derivation in all, expected at most so many")
+                "requires more than \(mostRoundsInAll) rounds of key derivation in total, expected at most that many")
         }
         sum += work
     }

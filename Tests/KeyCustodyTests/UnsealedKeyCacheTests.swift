@@ -1,0 +1,112 @@
+import Crypto
+import Foundation
+import KeyCustody
+import MerchantCore
+import Synchronization
+import Testing
+import Vocabulary
+
+@Suite struct UnsealedKeyCacheTests {
+    private let point = Array(P256.KeyAgreement.PrivateKey().publicKey.derRepresentation)
+
+    @Test func `a revocation and a restore take effect at the next request`() throws {
+        let fixture = try CustodyFixture()
+        let hash = try fixture.generate().publicKeyHash
+        let first = try fixture.symmetricKey(hash, .ephemeralPublicKey(point))
+        #expect(fixture.custody.cachedKeyCount == 1)
+        fixture.store.setState(.revoked, of: hash)
+        fixture.custody.keysChanged([hash])
+        #expect(fixture.custody.cachedKeyCount == 0)
+        #expect(refusal { try fixture.symmetricKey(hash, .ephemeralPublicKey(point)) }?.code == .keyRevoked)
+        fixture.store.setState(.retiring, of: hash)
+        fixture.custody.keysChanged([hash])
+        #expect(try fixture.symmetricKey(hash, .ephemeralPublicKey(point)) == first)
+    }
+
+    @Test func `a key that is revoked while it is read is not cached`() throws {
+        let store = MemoryStore()
+        let reading = Mutex<(@Sendable () -> Void)?>(nil)
+        let custody = KeyCustody(keyring: try Keyring(opening: store, with: MasterKey.random(), at: .now)) { hash in
+            let found = store.pairs.withLock { $0[hash] }
+            // The change between the read and the caching.
+            reading.withLock { $0.take() }?()
+            return found
+        }
+        let new = try custody.generateKeyPair(
+            algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
+        store.add(new, of: CustodyFixture.merchant)
+        reading.withLock { pending in
+            pending = {
+                store.setState(.revoked, of: new.publicKeyHash)
+                custody.keysChanged([new.publicKeyHash])
+            }
+        }
+        _ = try? custody.symmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point))
+        #expect(custody.cachedKeyCount == 0)
+        let error = refusal { try custody.symmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point)) }
+        #expect(error?.code == .keyRevoked)
+    }
+
+    @Test func `changes of other keys do not prevent caching`() throws {
+        let fixture = try CustodyFixture()
+        let hash = try fixture.generate().publicKeyHash
+        fixture.custody.keysChanged([PublicKeyHash(of: [1])])
+        _ = try fixture.symmetricKey(hash, .ephemeralPublicKey(point))
+        #expect(fixture.custody.cachedKeyCount == 1)
+    }
+
+    @Test func `the cache of unsealed keys is bounded, and keys in use stay in it`() throws {
+        let fixture = try CustodyFixture(capacity: 8)
+        let reads = Mutex<[PublicKeyHash: Int]>([:])
+        let store = fixture.store
+        let custody = KeyCustody(
+            keyring: try Keyring(opening: MemoryStore(), with: MasterKey.random(), at: .now), cacheCapacity: 8
+        ) { hash in
+            reads.withLock { $0[hash, default: 0] += 1 }
+            return store.pairs.withLock { $0[hash] }
+        }
+        let keys = try (0..<40).map { _ in
+            let new = try custody.generateKeyPair(
+                algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
+            store.add(new, of: CustodyFixture.merchant)
+            return new.publicKeyHash
+        }
+        let busy = keys[0]
+        for hash in keys {
+            _ = try custody.symmetricKey(hash, from: .ephemeralPublicKey(point))
+            _ = try custody.symmetricKey(busy, from: .ephemeralPublicKey(point))
+            #expect(custody.cachedKeyCount <= 8)
+        }
+        #expect(custody.cachedKeyCount == 8)
+        #expect(reads.withLock { $0[busy] } == 1)
+        custody.keysChanged(keys)
+        #expect(custody.cachedKeyCount == 0)
+        for hash in keys { _ = try custody.symmetricKey(hash, from: .ephemeralPublicKey(point)) }
+        #expect(custody.cachedKeyCount == 8)
+    }
+
+    @Test func `concurrent requests and changes give no wrong result and leave no revoked key`() async throws {
+        let fixture = try CustodyFixture(capacity: 4)
+        let hashes = try (0..<8).map { _ in try fixture.generate().publicKeyHash }
+        let point = self.point
+        let expected = try hashes.map { try fixture.symmetricKey($0, .ephemeralPublicKey(point)) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for round in 0..<400 {
+                        let index = (round + worker) % hashes.count
+                        if round % 7 == worker { fixture.custody.keysChanged([hashes[index]]) }
+                        let key = try fixture.symmetricKey(hashes[index], .ephemeralPublicKey(point))
+                        #expect(key == expected[index])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for hash in hashes { fixture.store.setState(.revoked, of: hash) }
+        fixture.custody.keysChanged(hashes)
+        for hash in hashes {
+            #expect(refusal { try fixture.symmetricKey(hash, .ephemeralPublicKey(point)) }?.code == .keyRevoked)
+        }
+    }
+}
