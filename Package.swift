@@ -229,6 +229,7 @@ let testTargets: [Target] = [
             .crypto,
         ]),
     tests("ArchitectureTests", []),
+    tests("DocumentationTests", ["MerchantCore", "MerchantOperations", "WireAPI", .yams]),
 ]
 
 let package = Package(

@@ -4,20 +4,20 @@ import PaymentToken
 import Testing
 
 /// This target sees no more of the library than another program does.
-@Suite("The README's example of the library")
+@Suite("The documents' example of the library")
 struct ExampleTests {
     static let sources = URL(filePath: #filePath).deletingLastPathComponent()
 
     @Test("is what is compiled here")
     func sameText() throws {
-        let readme = try String(
-            contentsOf: Self.sources.appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
+        let document = try String(
+            contentsOf: Self.sources.appending(path: "../../docs/decryptor-api.md").standardizedFileURL, encoding: .utf8)
         let source = try String(contentsOf: Self.sources.appending(path: "OpenTokenExample.swift"), encoding: .utf8)
         let example = try #require(
             source.components(separatedBy: "// example begins\n").last?.components(separatedBy: "// example ends").first
         )
         #expect(example.contains("PaymentTokenOpener("))
-        #expect(readme.contains("```swift\n\(example)```"))
+        #expect(document.contains("```swift\n\(example)```"))
     }
 
     /// A token of the right form whose signature is none.

@@ -1,4 +1,4 @@
-// README.md shows what stands between the two lines below; a test holds both to each other.
+// docs/decryptor-api.md shows what stands between the two lines below; a test compares them.
 // example begins
 import Crypto
 import Foundation
