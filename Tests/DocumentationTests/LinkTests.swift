@@ -9,7 +9,8 @@ import Testing
             for match in line.matches(of: /\]\(([^)\s]+)\)/) {
                 let target = String(match.1)
                 guard !target.hasPrefix("https://") else { continue }
-                let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(
+                    String.init)
                 let file =
                     parts[0].isEmpty
                     ? MarkdownDocument.root.appending(path: document.path)

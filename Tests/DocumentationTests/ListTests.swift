@@ -62,7 +62,9 @@ import Yams
         let path = "docs/settings.md"
         let document = try MarkdownDocument(path)
         Self.expect(document.names(under: "setting"), are: try Self.settings(), path)
-        for row in document.rows(under: "setting") { #expect(row.count == 3 && row.allSatisfy { !$0.isEmpty }, "\(row)") }
+        for row in document.rows(under: "setting") {
+            #expect(row.count == 3 && row.allSatisfy { !$0.isEmpty }, "\(row)")
+        }
     }
 
     /// The dotted names of the settings in etc/merchantkeyd.yaml, which has every one as a comment.

@@ -11,7 +11,8 @@ struct ExampleTests {
     @Test("is what is compiled here")
     func sameText() throws {
         let document = try String(
-            contentsOf: Self.sources.appending(path: "../../docs/decryptor-api.md").standardizedFileURL, encoding: .utf8)
+            contentsOf: Self.sources.appending(path: "../../docs/decryptor-api.md").standardizedFileURL, encoding: .utf8
+        )
         let source = try String(contentsOf: Self.sources.appending(path: "OpenTokenExample.swift"), encoding: .utf8)
         let example = try #require(
             source.components(separatedBy: "// example begins\n").last?.components(separatedBy: "// example ends").first

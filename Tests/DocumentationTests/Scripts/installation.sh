@@ -23,7 +23,8 @@ settings() {
     printf 'environment: sandbox\n'
     printf 'sockets:\n  admin: {path: %s/run/admin.sock}\n  decryptor: {path: %s/run/decryptor.sock}\n' "$work" "$work"
     printf 'trust:\n  token-roots: [%s/apple/root.pem]\n' "$work"
-    printf '  certificate-issuers: [%s/apple/processing-issuer.pem, %s/apple/root.pem]\n' "$work" "$work"
+    printf '  certificate-issuers: [%s/apple/processing-issuer.pem, %s/apple/identity-issuer.pem, %s/apple/root.pem]\n' \
+      "$work" "$work" "$work"
     cat
   } >"$work/etc/merchantkeyd.yaml"
 }
@@ -34,13 +35,13 @@ start_daemon() {
   await_daemon
 }
 
-# await CONDITION: evaluates it until it holds, for at most ten seconds.
+# await CONDITION: evaluates it until it holds, for at most half a minute.
 await() {
-  for _ in $(seq 200); do
+  for _ in $(seq 600); do
     ! eval "$1" >/dev/null 2>&1 || return 0
     sleep 0.05
   done
-  echo "not within ten seconds: $1" >&2
+  echo "not within half a minute: $1" >&2
   return 1
 }
 
@@ -82,10 +83,9 @@ certified_key() {
 
 finish() {
   local status=$?
-  for process in $daemon $gateway $site; do
-    kill "$process" 2>/dev/null || continue
-    wait "$process" 2>/dev/null || true
-  done
+  # Not SIGTERM: a process that Swift's Process started has it blocked, and helpers in Python leave it so.
+  for process in $gateway $site; do kill -KILL "$process" 2>/dev/null || true; done
+  if [ -n "$daemon" ] && kill "$daemon" 2>/dev/null; then wait "$daemon" || true; fi
   [ "$status" -eq 0 ] || echo "failed with exit status $status in the block at $place" >&2
   if [ "$status" -ne 0 ] && [ -s "$work/daemon.log" ]; then
     echo "--- the daemon's log" >&2
