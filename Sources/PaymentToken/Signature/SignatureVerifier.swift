@@ -54,8 +54,10 @@ public struct SignatureVerifier: Sendable {
 
     /// Makes every check that can be made.
     ///
-    /// - Parameter receivedAt: when the token came in, by the receiver's clock. Certificates are judged at the signing
-    ///   time, so that an old token's signature can be verified after its certificates ended.
+    /// - Parameters:
+    ///   - token: the token as it was read.
+    ///   - receivedAt: when the token arrived, by the receiver's clock. Certificates are checked as of the signing time, so
+    ///     that an old token's signature can be verified after its certificates expired.
     public func verify(_ token: ApplePayToken, receivedAt: Date) -> TokenVerification {
         verify(token, receivedAt: Timestamp(receivedAt))
     }
