@@ -67,6 +67,14 @@ certificate() {
   apple issue --csr "$csr" --merchant "$merchant" --out "$out" "$@" >/dev/null
 }
 
+# next_second: waits for it. The daemon promotes a successor only if its certificate begins later than the current one,
+# and certificates count whole seconds.
+next_second() {
+  local second
+  second=$(date +%s)
+  await "[ \$(date +%s) -gt $second ]"
+}
+
 # token CER FILE [OPTION...]: a payment token encrypted to a certificate's key.
 token() {
   local cer=$1 out=$2
