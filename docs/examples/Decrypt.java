@@ -10,6 +10,8 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
@@ -21,7 +23,18 @@ public final class Decrypt {
         String head = "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
             + "Content-Type: application/json\r\nContent-Length: " + body.length + "\r\n"
             + "Idempotency-Key: " + idempotencyKey + "\r\n\r\n";
+        Timer timer = new Timer(true);
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            // A blocking channel has no timeout: closing it ends the read with an exception.
+            timer.schedule(new TimerTask() {
+                @Override public void run() {
+                    try {
+                        channel.close();
+                    } catch (IOException ignored) {
+                        // It is closed already.
+                    }
+                }
+            }, 10_000);
             write(channel, head.getBytes(StandardCharsets.US_ASCII));
             write(channel, body);
             String text = new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
@@ -30,6 +43,8 @@ public final class Decrypt {
                 throw new IOException("no complete response");
             }
             return new Response(Integer.parseInt(text.substring(9, 12)), text.substring(end + 4));
+        } finally {
+            timer.cancel();
         }
     }
 

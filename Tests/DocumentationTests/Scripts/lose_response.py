@@ -16,7 +16,10 @@ print("listening", flush=True)
 def copy(source, target):
     while data := source.recv(65536):
         target.sendall(data)
-    target.shutdown(socket.SHUT_WR)
+    try:
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass  # The other side has closed the connection.
 
 
 is_first = True
@@ -28,7 +31,8 @@ while True:
     if is_first:
         # The daemon has answered, so it has claimed the payment.
         upstream.recv(65536)
-        client.close()
+        # Not close() alone: the other thread's read would keep the connection open.
+        client.shutdown(socket.SHUT_RDWR)
         is_first = False
     else:
         threading.Thread(target=copy, args=(upstream, client), daemon=True).start()
