@@ -21,6 +21,25 @@ struct ExampleTests {
         #expect(document.contains("```swift\n\(example)```"))
     }
 
+    @Test("is in the libraries' articles too, with no other code")
+    func articles() throws {
+        let compiled = try ["OpenTokenExample.swift", "TakePaymentExample.swift"].map {
+            try String(contentsOf: Self.sources.appending(path: $0), encoding: .utf8)
+        }
+        for article in [
+            "PaymentToken/PaymentToken.docc/TakeAPayment.md",
+            "MerchantKeyClient/MerchantKeyClient.docc/DecryptWithTheDaemon.md",
+        ] {
+            let text = try String(
+                contentsOf: Self.sources.appending(path: "../../Sources/\(article)").standardizedFileURL,
+                encoding: .utf8)
+            let blocks = text.components(separatedBy: "```swift\n").dropFirst()
+                .compactMap { $0.components(separatedBy: "```").first }
+            #expect(!blocks.isEmpty, "\(article)")
+            for block in blocks { #expect(compiled.contains { $0.contains(block) }, "\(article): \(block)") }
+        }
+    }
+
     /// A token of the right form whose signature is none.
     static func token(publicKeyHash: String) -> Data {
         let point =
