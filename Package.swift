@@ -231,6 +231,8 @@ let testTargets: [Target] = [
             .crypto,
         ]),
     tests("ArchitectureTests", []),
+    tests(
+        "DocumentationTests", ["MerchantCore", "MerchantOperations", "WireAPI", .yams], resources: [.copy("Scripts")]),
 ]
 
 let package = Package(

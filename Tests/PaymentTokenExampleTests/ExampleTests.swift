@@ -3,21 +3,41 @@ import MerchantKeyClient
 import PaymentToken
 import Testing
 
-/// Tests the README's example in a target that can only use the public API of the libraries.
-@Suite("The README's example of the library PaymentToken")
+/// Tests the documents' example in a target that can only use the public API of the libraries.
+@Suite("The documents' example of the library PaymentToken")
 struct ExampleTests {
     static let sources = URL(filePath: #filePath).deletingLastPathComponent()
 
-    @Test("The example in the README equals the compiled source")
+    @Test("The example in docs/decryptor-api.md equals the compiled source")
     func sameText() throws {
-        let readme = try String(
-            contentsOf: Self.sources.appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
+        let document = try String(
+            contentsOf: Self.sources.appending(path: "../../docs/decryptor-api.md").standardizedFileURL, encoding: .utf8
+        )
         let source = try String(contentsOf: Self.sources.appending(path: "OpenTokenExample.swift"), encoding: .utf8)
         let example = try #require(
             source.components(separatedBy: "// example begins\n").last?.components(separatedBy: "// example ends").first
         )
         #expect(example.contains("PaymentTokenOpener("))
-        #expect(readme.contains("```swift\n\(example)```"))
+        #expect(document.contains("```swift\n\(example)```"))
+    }
+
+    @Test("The libraries' DocC articles contain no other code than the compiled sources")
+    func articles() throws {
+        let compiled = try ["OpenTokenExample.swift", "TakePaymentExample.swift"].map {
+            try String(contentsOf: Self.sources.appending(path: $0), encoding: .utf8)
+        }
+        for article in [
+            "PaymentToken/PaymentToken.docc/TakeAPayment.md",
+            "MerchantKeyClient/MerchantKeyClient.docc/DecryptWithTheDaemon.md",
+        ] {
+            let text = try String(
+                contentsOf: Self.sources.appending(path: "../../Sources/\(article)").standardizedFileURL,
+                encoding: .utf8)
+            let blocks = text.components(separatedBy: "```swift\n").dropFirst()
+                .compactMap { $0.components(separatedBy: "```").first }
+            #expect(!blocks.isEmpty, "\(article)")
+            for block in blocks { #expect(compiled.contains { $0.contains(block) }, "\(article): \(block)") }
+        }
     }
 
     /// A well-formed token without a valid signature.

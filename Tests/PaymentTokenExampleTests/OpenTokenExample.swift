@@ -1,4 +1,4 @@
-// README.md contains the lines between the two markers below; ExampleTests compares them.
+// docs/decryptor-api.md contains the lines between the two markers below; ExampleTests compares them.
 // example begins
 import Crypto
 import Foundation

@@ -47,7 +47,9 @@ public struct SignatureVerifier: Sendable {
     /// The certificate chain must be valid at the signing time, not now, so that the signature of an old token can be
     /// verified after its certificates have expired.
     ///
-    /// - Parameter receivedAt: the time at which the token was received.
+    /// - Parameters:
+    ///   - token: the token to verify.
+    ///   - receivedAt: the time at which the token was received.
     public func verify(_ token: ApplePayToken, receivedAt: Date) -> TokenVerification {
         verify(token, receivedAt: Timestamp(receivedAt))
     }

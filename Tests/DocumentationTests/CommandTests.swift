@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+/// Runs what the documents tell their readers to run.
+@Suite(.serialized) struct CommandTests {
+    /// Documents with commands.
+    static func withCommands() throws -> [MarkdownDocument] {
+        try MarkdownDocument.all().filter { CommandScript($0, in: "").blocks > 0 }
+    }
+
+    @Test("every command of a document succeeds", arguments: try withCommands())
+    func commands(_ document: MarkdownDocument) throws {
+        let run = try ShellRun { CommandScript(document, in: $0).text }
+        #expect(run.status == 0, "\(run.output.suffix(6000))")
+    }
+
+    @Test("a block that is not run has one of the known reasons", arguments: try MarkdownDocument.all())
+    func reasons(_ document: MarkdownDocument) {
+        #expect(CommandScript(document, in: "").faults == [])
+    }
+
+    @Test func `the documents that operators follow have commands that run`() throws {
+        let paths = try Set(Self.withCommands().map(\.path))
+        for name in [
+            "operate", "roll-a-key", "register-merchants", "decryptor-api", "backup-and-recovery", "master-key",
+        ] {
+            #expect(paths.contains("docs/\(name).md"), "\(name)")
+        }
+        #expect(paths.contains("README.md"))
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+@Suite struct LinkTests {
+    @Test("a link in a document leads to a file, and its anchor to a heading", arguments: try MarkdownDocument.all())
+    func links(_ document: MarkdownDocument) throws {
+        let folder = MarkdownDocument.root.appending(path: document.path).deletingLastPathComponent()
+        for line in document.prose {
+            for match in line.matches(of: /\]\(([^)\s]+)\)/) {
+                let target = String(match.1)
+                guard !target.hasPrefix("https://") else { continue }
+                let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(
+                    String.init)
+                let file =
+                    parts[0].isEmpty
+                    ? MarkdownDocument.root.appending(path: document.path)
+                    : folder.appending(path: parts[0]).standardizedFileURL
+                #expect(FileManager.default.fileExists(atPath: file.path), "\(document.path): \(target)")
+                if parts.count == 2, file.pathExtension == "md" {
+                    let path = String(file.path.dropFirst(MarkdownDocument.root.path.count).drop { $0 == "/" })
+                    let anchors = try MarkdownDocument(path).anchors
+                    #expect(anchors.contains(parts[1]), "\(document.path): \(target), which has \(anchors.sorted())")
+                }
+            }
+        }
+    }
+
+    @Test func `the index names every document`() throws {
+        let indexes = try ["docs/README.md", "docs/adr/README.md"].map { try MarkdownDocument($0) }
+        for document in try MarkdownDocument.all() where document.path.hasPrefix("docs/") {
+            let name = URL(filePath: document.path).lastPathComponent
+            guard name != "README.md" else { continue }
+            #expect(indexes.contains { $0.lines.contains { $0.contains("](\(name))") } }, "\(document.path)")
+        }
+    }
+
+    @Test func `the README has fewer than 130 lines`() throws {
+        #expect(try MarkdownDocument("README.md").lines.count < 130)
+    }
+}

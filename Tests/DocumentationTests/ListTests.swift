@@ -1,0 +1,109 @@
+import Foundation
+import MerchantCore
+import MerchantOperations
+import Testing
+import WireAPI
+import Yams
+
+/// The tables in docs/ that list something the code has.
+@Suite struct ListTests {
+    /// Compares names and reports each that one side lacks.
+    private static func expect(_ documented: [String], are actual: [String], _ path: String) {
+        #expect(Set(actual).subtracting(documented) == [], "not in \(path)")
+        #expect(Set(documented).subtracting(actual) == [], "only in \(path)")
+        let repeated = Dictionary(grouping: documented, by: \.self).filter { $1.count > 1 }.keys.sorted()
+        #expect(repeated == [], "twice in \(path)")
+    }
+
+    @Test func `errors.md lists every code with its status, and says what to do`() throws {
+        let path = "docs/errors.md"
+        let rows = try MarkdownDocument(path).rows(under: "code")
+        // Three columns: codes of HTTP itself, which no rule of the domain refuses with.
+        let domain = rows.filter { $0.count == 4 }
+        let documented = domain.map { MarkdownDocument.quoted($0[0])[0] }
+        Self.expect(documented, are: MerchantError.Code.allCases.map(\.rawValue), path)
+        for row in domain {
+            let code = try #require(MerchantError.Code(rawValue: MarkdownDocument.quoted(row[0])[0]))
+            #expect(Int(row[1]) == ProblemTable.status(of: code).status, "\(code)")
+            #expect(!row[2].isEmpty && !row[3].isEmpty, "\(code)")
+        }
+    }
+
+    @Test func `events.md lists every kind with its cause, severity and what to do`() throws {
+        let path = "docs/events.md"
+        let rows = try MarkdownDocument(path).rows(under: "kind")
+        Self.expect(rows.flatMap { MarkdownDocument.quoted($0[0]) }, are: Event.Kind.allCases.map(\.rawValue), path)
+        for row in rows {
+            #expect(row.count == 4 && row.allSatisfy { !$0.isEmpty }, "\(row)")
+            #expect(Severity.allCases.contains { row[2].contains($0.rawValue) }, "\(row[0])")
+        }
+    }
+
+    @Test func `audit.md lists every action`() throws {
+        let path = "docs/audit.md"
+        Self.expect(
+            try MarkdownDocument(path).names(under: "action"), are: AuditAction.allCases.map(\.rawValue), path)
+    }
+
+    @Test func `operate.md lists every finding of status`() throws {
+        let path = "docs/operate.md"
+        let rows = try MarkdownDocument(path).rows(under: "code")
+        Self.expect(
+            rows.flatMap { MarkdownDocument.quoted($0[0]) }, are: StatusFinding.Code.allCases.map(\.rawValue), path)
+        for row in rows { #expect(row.count == 4 && row.allSatisfy { !$0.isEmpty }, "\(row)") }
+    }
+
+    @Test func `operate.md lists every permit`() throws {
+        let path = "docs/operate.md"
+        Self.expect(try MarkdownDocument(path).names(under: "permit"), are: Permit.allCases.map(\.rawValue), path)
+    }
+
+    @Test func `settings.md lists every setting of the example file`() throws {
+        let path = "docs/settings.md"
+        let document = try MarkdownDocument(path)
+        Self.expect(document.names(under: "setting"), are: try Self.settings(), path)
+        for row in document.rows(under: "setting") {
+            #expect(row.count == 3 && row.allSatisfy { !$0.isEmpty }, "\(row)")
+        }
+    }
+
+    /// The dotted names of the settings in etc/merchantkeyd.yaml, which has every one as a comment.
+    private static func settings() throws -> [String] {
+        let file = MarkdownDocument.root.appending(path: "etc/merchantkeyd.yaml")
+        let setting = /# *(?:- )?[a-z][a-z-]*:(?: .*)?/
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .filter { $0.wholeMatch(of: setting) != nil }.map { $0.dropFirst(2) }
+        func names(_ node: Node, _ name: String) -> Set<String> {
+            switch node {
+            case .mapping(let mapping):
+                mapping.reduce(into: []) { found, entry in
+                    let key = entry.key.string ?? "?"
+                    found.formUnion(names(entry.value, name.isEmpty ? key : "\(name).\(key)"))
+                }
+            case .sequence(let items) where items.contains { $0.mapping != nil }:
+                items.reduce(into: []) { $0.formUnion(names($1, name)) }
+            default: [name]
+            }
+        }
+        return names(try #require(try Yams.compose(yaml: lines.joined(separator: "\n"))), "").sorted()
+    }
+
+    @Test("limits.md has the numbers of the code", arguments: limits)
+    func limit(_ row: String, _ number: Int) throws {
+        let rows = try MarkdownDocument("docs/limits.md").rows(under: "what")
+        let text = try #require(rows.first { $0[0] == row }?[1], "no row '\(row)'")
+        let numbers = text.replacingOccurrences(of: ",", with: "").matches(of: /\d+/).compactMap { Int($0.0) }
+        #expect(numbers.contains(number), "\(row): \(text)")
+    }
+
+    static let limits: [(String, Int)] = [
+        ("merchant name, reason", RevocationRules.longestReason),
+        ("merchant name, reason", Merchant.longestName),
+        ("domains of a registration", Registration.mostDomains),
+        ("URL of a registered merchant", RegistrationRules.longestURL),
+        ("domain verification file", DomainFile.largest),
+        ("kinds of refused requests recorded for one user", RefusedRequests.mostOfOneUser),
+        ("page of a list", Page<Int>.largestLimit),
+        ("findings of a kind that `status` names", StatusFinding.mostNamed),
+    ]
+}

@@ -1,0 +1,33 @@
+"""A merchant's web site that serves the domain verification file. Prints its port.
+
+usage: site.py CERTIFICATE PRIVATE_KEY FILE
+"""
+import http.server
+import ssl
+import sys
+
+certificate, private_key, file = sys.argv[1:]
+with open(file, "rb") as opened:
+    body = opened.read()
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        found = self.path == "/.well-known/apple-developer-merchantid-domain-association"
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body) if found else 0))
+        self.end_headers()
+        if found:
+            self.wfile.write(body)
+
+
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(certificate, private_key)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_address[1], flush=True)
+server.serve_forever()
