@@ -91,7 +91,7 @@ struct BackupSchedule: RecurringTask {
             throw error
         }
         guard verification.findings.isEmpty else {
-            let aside = "\(settings.directory)/\(Self.failedName)"
+            let aside = "\(settings.directory)/\(Self.notGood)"
             let isKept = rename(path, aside) == 0
             if !isKept { unlink(path) }
             throw MerchantError(

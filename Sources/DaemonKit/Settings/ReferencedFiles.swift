@@ -2,6 +2,7 @@ import AppleGateway
 import FoundationEssentials
 import KeyCustody
 import MerchantCore
+import OutboundHTTP
 import PaymentToken
 
 /// The files that the settings name, read and validated. The start, `config check` and `diagnose` all read them here.
