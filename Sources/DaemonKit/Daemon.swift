@@ -3,6 +3,7 @@ import DecryptorServer
 import EventDelivery
 import FoundationEssentials
 import Glibc
+import HTTPKit
 import KeyCustody
 package import Logging
 import MerchantCore
@@ -77,8 +78,8 @@ package enum Daemon {
             wasLeftOpen: lock.found.isOpen && lock.found.head?.isLast != true,
             clock: clock, logger: logger)
         let outward = try GatewayParts(settings, store: store, custody: custody, clock: clock, logger: logger)
-        let answers = AnswerCache()
-        store.setObservers([custody, answers])
+        let keyResponses = KeyResponseCache()
+        store.setObservers([custody, keyResponses])
         let conditions = ConditionLog()
         let storeHealth = DaemonHealth(store: store, conditions: conditions)
         let daemonCaller = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
@@ -103,14 +104,15 @@ package enum Daemon {
         try await start.make(acceptsOlder: acceptsOlder)
         try lock.markOpen()
 
+        let requests = RequestMetrics()
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
-            operations: operations, policy: settings.policy, health: health, answers: answers,
-            logger: logger)
+            operations: operations, policy: settings.policy, health: health, responses: keyResponses,
+            requests: requests, logger: logger)
         let adminServer = AdminServer(
             socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
             policy: settings.policy, health: health, version: Program.version, startedAt: startedAt,
-            openAPI: Schema.openAPI, logger: logger)
+            openAPI: Schema.openAPI, requests: requests, logger: logger)
         let sweep = DestructionSweep(
             operations: operations, caller: daemonCaller, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)

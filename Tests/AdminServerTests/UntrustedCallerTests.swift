@@ -8,12 +8,12 @@ import Vocabulary
 
 import AdminServer
 
-/// What a local user can do who may connect and has no permit.
+/// What a local user without a permit can do who can connect.
 @Suite struct UntrustedCallerTests {
     private static let nobody = TestServer.policy([])
     private static let refused = "GET /v1/merchants HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("a caller without a permit gets one refusal a connection, whatever it pipelines")
+    @Test("a caller without a permit gets one refusal for each connection, whatever it pipelines")
     func oneRefusal() async throws {
         try await TestServer.run(policy: Self.nobody) { server in
             let answer = await RawConnection.exchange(
@@ -23,7 +23,7 @@ import AdminServer
         }
     }
 
-    @Test("what needs no permit is answered as often as it is asked")
+    @Test("a route without a permit is answered for every request of a connection")
     func openRoutes() async throws {
         try await TestServer.run(policy: Self.nobody) { server in
             let answer = await RawConnection.exchange(
@@ -68,7 +68,7 @@ import AdminServer
 }
 
 @Suite struct ResponseMemoryTests {
-    @Test("bodies and responses of one user past its share are refused with 503, and the connection goes on")
+    @Test("bodies and responses beyond the share of one user are refused with 503, and the connection stays open")
     func overloaded() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
         try await TestServer.run { server in

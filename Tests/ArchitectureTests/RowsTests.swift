@@ -11,6 +11,7 @@ import Testing
         ],
         ["MerchantCore", "PaymentToken", "WireAPI"],
         ["MerchantOperations"],
+        ["ServerKit"],
         [
             "AdminServer", "DecryptorServer", "SQLiteStore", "KeyCustody", "AppleGateway", "EventDelivery",
             "MerchantKeyClient",
@@ -23,6 +24,7 @@ import Testing
     static let reserved: [String: Set<String>] = [
         "GRDB": ["SQLiteStore"],
         "Hummingbird": ["AdminServer"],
+        "HummingbirdRouter": ["AdminServer"],
         "HummingbirdCore": ["AdminServer"],
         "X509": ["KeyCustody", "SandboxKit"],
         "CryptoExtras": ["KeyCustody", "SandboxKit"],
