@@ -253,7 +253,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func write(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
         let isLast = !form.isInterim && (form.isLast || (inputEnded && hasNothingOutstanding))
         if !form.isInterim {
-            resources.requests.record(form.route, status: response.status, duration: .now() - form.start)
+            resources.requests.record(
+                form.route, status: response.status, duration: form.start.map { .now() - $0 } ?? .zero)
         }
         let bytes = response.wireBytes(isHead: form.isHead, isLast: isLast)
         if response.holdsSecret {

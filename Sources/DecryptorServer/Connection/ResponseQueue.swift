@@ -61,8 +61,8 @@ package struct ResponseForm: Sendable {
     let isInterim: Bool
     /// The index of the route in ``DecryptorRoute/table``; nil where none matched.
     var route: Int?
-    /// When the request was taken to be handled.
-    var start = NIODeadline.now()
+    /// When the request began to be handled; nil where it is refused before that.
+    var start: NIODeadline?
 
     package init(isHead: Bool = false, isLast: Bool = false, isInterim: Bool = false) {
         self.isHead = isHead
