@@ -64,7 +64,7 @@ package struct AdminServer: Service {
         let handlers = AdminHandlers(
             operations: operations, health: health, version: version, startedAt: startedAt,
             openAPI: ByteBuffer(bytes: openAPI), requests: requests)
-        responder = AdminRouter(handlers: handlers, report: report).buildResponder()
+        responder = AdminRouter(handlers: handlers, report: report, logger: logger).buildResponder()
     }
 
     /// Serves until a graceful shutdown, which answers the requests that arrived and then closes every connection.

@@ -33,22 +33,31 @@ package struct ProblemReporter: Sendable {
         to error: any Error, requestId: String, uid: UInt32? = nil, metadata: @autoclosure () -> Logger.Metadata = [:]
     ) -> ProblemResponse {
         if let fault = error as? HTTPFault {
-            write(
-                refusalLevel, "request refused", uid,
-                ["code": "\(fault.problem.code)", "requestId": "\(requestId)"], metadata())
+            log.write(
+                refusalLevel, "request refused", uid: uid,
+                metadata: ["code": "\(fault.problem.code)", "requestId": "\(requestId)"].merging(metadata()) { $1 })
             return ProblemResponse(fault, requestId: requestId)
         }
         let error = Self.merchantError(error)
         damage.note(error)
-        var fields: Logger.Metadata = ["code": "\(error.code.rawValue)", "requestId": "\(requestId)"]
-        switch error.code {
-        case .internalError, .keyDamaged, .storeUnavailable:
-            fields["detail"] = "\(error.detail.prefix(512))"
-            write(.error, "request failed", uid, fields, metadata())
-        case .forbidden: write(forbiddenLevel, "request forbidden", uid, fields, metadata())
-        default: write(refusalLevel, "request refused", uid, fields, metadata())
-        }
+        let (level, message): (Logger.Level, String) =
+            switch error.code {
+            case .internalError, .keyDamaged, .storeUnavailable: (.error, "request failed")
+            case .forbidden: (forbiddenLevel, "request forbidden")
+            default: (refusalLevel, "request refused")
+            }
+        log.write(
+            level, message, uid: uid,
+            metadata: Self.fields(error, requestId, withDetail: level == .error).merging(metadata()) { $1 })
         return ProblemResponse(error, requestId: requestId)
+    }
+
+    private static func fields(
+        _ error: MerchantError, _ requestId: String, withDetail: Bool
+    ) -> Logger.Metadata {
+        var fields: Logger.Metadata = ["code": "\(error.code.rawValue)", "requestId": "\(requestId)"]
+        if withDetail { fields["detail"] = "\(error.detail.prefix(512))" }
+        return fields
     }
 
     /// The error as the domain names it; anything unknown is an internal error.
@@ -58,12 +67,5 @@ package struct ProblemReporter: Sendable {
         case let fault as JSONFault: MerchantError(.malformed, fault.description)
         default: MerchantError(.internalError, "\(type(of: error)): \(error)")
         }
-    }
-
-    private func write(
-        _ level: Logger.Level, _ message: String, _ uid: UInt32?, _ fields: Logger.Metadata,
-        _ more: @autoclosure () -> Logger.Metadata
-    ) {
-        log.write(level, message, uid: uid, metadata: fields.merging(more()) { field, _ in field })
     }
 }

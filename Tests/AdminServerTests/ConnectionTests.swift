@@ -122,7 +122,7 @@ import AdminServer
     }
 
     @Test("a connection beyond the share of callers without a permit gets 503 and is closed, until another one closes")
-    func strangers() async throws {
+    func withoutPermit() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
         try await TestServer.run(policy: TestServer.policy([])) { server in
             for _ in 0..<16 { keep.yield(try #require(RawConnection.open(server.socket))) }

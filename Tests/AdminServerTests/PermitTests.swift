@@ -38,7 +38,7 @@ import AdminServer
     }
 
     @Test("a caller without a rule is refused on every route that has a permit")
-    func nobody() async throws {
+    func withoutRule() async throws {
         try await Self.check(policy: CallerPolicy(rules: [])) { $0.permit != nil }
     }
 
@@ -105,11 +105,11 @@ import AdminServer
                         Event(.belowTarget, .notice, at: server.clock.now, merchant: merchant, detail: "of \(merchant)")
                     )
                 }
-                try transaction.append(Event(.rollWaiting, .notice, at: server.clock.now, detail: "of nobody"))
+                try transaction.append(Event(.rollWaiting, .notice, at: server.clock.now, detail: "of no merchant"))
             }
             let events = try await server.curl("GET", "/v1/events?newest=true").text
             #expect(events.contains("of \(stock.merchant)") && events.contains("keyRevoked"))
-            #expect(!events.contains("of \(stock.other)") && !events.contains("of nobody"))
+            #expect(!events.contains("of \(stock.other)") && !events.contains("of no merchant"))
             let list = try await server.curl("GET", "/v1/merchants")
             #expect(list.text.contains(stock.merchant.rawValue))
             #expect(!list.text.contains(stock.other.rawValue))

@@ -10,12 +10,12 @@ import AdminServer
 
 /// What a local user without a permit can do who can connect.
 @Suite struct UntrustedCallerTests {
-    private static let nobody = TestServer.policy([])
+    private static let withoutPermit = TestServer.policy([])
     private static let refused = "GET /v1/merchants HTTP/1.1\r\nHost: x\r\n\r\n"
 
     @Test("a caller without a permit gets one refusal for each connection, whatever it pipelines")
     func oneRefusal() async throws {
-        try await TestServer.run(policy: Self.nobody) { server in
+        try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
                 String(repeating: Self.refused, count: 1000), with: server.socket, keepsSending: true)
             #expect(answer.hasPrefix("HTTP/1.1 403 "))
@@ -25,7 +25,7 @@ import AdminServer
 
     @Test("a route without a permit is answered for every request of a connection")
     func openRoutes() async throws {
-        try await TestServer.run(policy: Self.nobody) { server in
+        try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
                 String(repeating: "GET /v1/openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n", count: 200), with: server.socket)
             #expect(answer.matches(of: #/HTTP/1\.1 200 /#).count == 200)
@@ -35,7 +35,7 @@ import AdminServer
     @Test("refused requests are counted in the audit, and few of them are in the log")
     func countedNotLogged() async throws {
         let count = 300
-        try await TestServer.run(policy: Self.nobody) { server in
+        try await TestServer.run(policy: Self.withoutPermit) { server in
             for _ in 0..<count {
                 let answer = await RawConnection.exchange(Self.refused, with: server.socket)
                 #expect(answer.hasPrefix("HTTP/1.1 403 "))
@@ -58,7 +58,7 @@ import AdminServer
     func manyBodies() async throws {
         // 16 connections of 1 MiB each would hold more than callers without a permit may.
         let path = "/v1/merchants/merchant.com.example.shop/keys/import"
-        try await TestServer.run(policy: Self.nobody) { server in
+        try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
                 "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n", with: server.socket,
                 keepsSending: true)

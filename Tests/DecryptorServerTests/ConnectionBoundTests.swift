@@ -178,7 +178,7 @@ struct ConnectionBoundTests {
     }
 
     @Test("Callers without a permit share a few connections, however many others are free")
-    func strangers() async throws {
+    func withoutPermit() async throws {
         var limits = Limits()
         limits.connections.withoutPermit = 2
         try await stage.serve(limits: limits, policy: Stage.policy([])) { _ in

@@ -43,7 +43,7 @@ struct PermitTests {
     }
 
     @Test("A caller without a rule gets 403 for each route", arguments: DecryptorRoute.table)
-    func stranger(route: DecryptorRoute) async throws {
+    func withoutRule(route: DecryptorRoute) async throws {
         let path = route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
         let policy = CallerPolicy(rules: [
             .init(subject: .uid(4_000_000_000), grant: Grant(permits: Set(Permit.allCases), merchants: nil))

@@ -34,15 +34,16 @@ struct RefusalTests {
         #expect(try await stage.operations.recordRefusals(as: daemon) == 3)
         let records = stage.store.audit
         #expect(records.allSatisfy { $0.action == .requestsRefused && $0.caller != daemon })
-        let told = records.map { ($0.publicKeyHash, $0.merchantIdentifier, $0.reason ?? "") }
-        #expect(told.contains { $0 == mine && $2.hasPrefix("20 requests from ") && $2.contains("'exportPrivateKey'") })
-        #expect(told.contains { $0 == other && $1 == Stage.otherMerchant && $2.contains("3 requests") })
-        #expect(told.contains { $0 == nil && $2.hasPrefix("1 request from ") && $2.contains("'decrypt'") })
+        let recorded = records.map { ($0.publicKeyHash, $0.merchantIdentifier, $0.reason ?? "") }
+        #expect(
+            recorded.contains { $0 == mine && $2.hasPrefix("20 requests from ") && $2.contains("'exportPrivateKey'") })
+        #expect(recorded.contains { $0 == other && $1 == Stage.otherMerchant && $2.contains("3 requests") })
+        #expect(recorded.contains { $0 == nil && $2.hasPrefix("1 request from ") && $2.contains("'decrypt'") })
         #expect(try await stage.operations.recordRefusals(as: daemon) == 0)
     }
 
     @Test("A refused caller without any permit is recorded with the key that it named")
-    func stranger() async throws {
+    func withoutRule() async throws {
         let hash = stage.addKey()
         try await stage.serve(policy: CallerPolicy(rules: [])) { _ in
             let replies = [

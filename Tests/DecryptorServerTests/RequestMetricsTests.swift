@@ -57,8 +57,8 @@ struct DecryptorRequestMetricsTests {
         try await stage.serve(policy: Stage.policy(Set(Permit.allCases))) { _ in
             let target = "/v1/keys/\(hash.base64URL)?include=privateKey"
             stage.store.failure.withLock { $0 = MerchantError(.storeUnavailable, "the disk is full", retryAfter: 7) }
-            let told = try await stage.ask("GET", target)
-            #expect(told.status == 503 && told.fields["retry-after"] == "7")
+            let given = try await stage.ask("GET", target)
+            #expect(given.status == 503 && given.fields["retry-after"] == "7")
             stage.store.failure.withLock { $0 = MerchantError(.storeUnavailable, "the disk is full") }
             let other = try await stage.ask("GET", target)
             #expect(other.status == 503 && other.fields["retry-after"] == "1")

@@ -1,6 +1,7 @@
 import HTTPKit
 import Hummingbird
 import HummingbirdRouter
+import Logging
 import MerchantCore
 import MerchantOperations
 import ServerKit
@@ -12,13 +13,15 @@ import ServerKit
 struct AdminRouter: Sendable {
     let handlers: AdminHandlers
     let report: RequestReport
+    let logger: Logger
     private let reads = ReadConcurrency(atOnce: 4)
     /// Reads that wait for events, each up to 30 s.
     private let waitingReads = ReadConcurrency(atOnce: 32)
 
-    init(handlers: AdminHandlers, report: RequestReport) {
+    init(handlers: AdminHandlers, report: RequestReport, logger: Logger) {
         self.handlers = handlers
         self.report = report
+        self.logger = logger
     }
 
     func buildResponder() -> some HTTPResponder<AdminRequestContext> {
@@ -35,7 +38,9 @@ struct AdminRouter: Sendable {
                     PermitCheck(route: route, handlers: handlers)
                     RequestInput(route: route)
                     ReadTurns(route: route, reads: reads, waitingReads: waitingReads)
-                    Handle { _, context in try await report.call(route, context) }
+                    Handle { [call = RouteCall(route: route, logger: logger)] _, context in
+                        try await call.respond(context)
+                    }
                 }
             }
             NoRoute()

@@ -6,9 +6,8 @@ import MerchantCore
 import NIOCore
 import NIOHTTP1
 import ServerKit
-import Vocabulary
 
-/// Turns errors into problem documents, counts every request, and logs what was done or refused.
+/// Turns errors into problem documents, and counts every request.
 struct RequestReport: RouterMiddleware {
     /// Routes by method and path, with their indices in the list that `recorder` was made with.
     private static let routes = Dictionary(
@@ -42,27 +41,11 @@ struct RequestReport: RouterMiddleware {
         return response
     }
 
-    /// Calls the route's handler and logs what it did.
-    func call(_ route: AdminRoute, _ context: AdminRequestContext) async throws -> Response {
-        guard let handler = context.handler, let query = context.query else {
-            throw MerchantError(.internalError, "the route \(route.path) was called without its permit check")
-        }
-        let call = AdminCall(
-            peer: context.peer, requestId: context.requestId, headers: context.headers, query: query,
-            body: context.body)
-        let response = try await handler(call)
-        // A change that was made is answered in any case. Only lists are large.
-        if route.method == .get, !response.isShared { try context.reserve(response.body.readableBytes) }
-        log(response, route, context)
-        return Response(
-            status: response.status, headers: response.headers, body: ResponseBody(byteBuffer: response.body))
-    }
-
     /// The response to a request that violates HTTP's rules, which no router sees.
     func refusal(_ fault: HTTPFault, _ connection: AdminConnection) -> RequestGuard.Refusal {
         let problem = problems.response(
             to: fault, requestId: RequestId.make(), uid: connection.peer.caller.uid,
-            metadata: Self.metadata(connection.peer.caller))
+            metadata: connection.peer.caller.logMetadata)
         recorder.record(nil, status: problem.status, duration: .zero)
         return RequestGuard.Refusal(
             status: HTTPResponseStatus(statusCode: problem.status),
@@ -82,30 +65,13 @@ struct RequestReport: RouterMiddleware {
         let caller = context.peer.caller
         let problem = problems.response(
             to: error, requestId: context.requestId, uid: caller.uid,
-            metadata: Self.metadata(caller).merging(
+            metadata: caller.logMetadata.merging(
                 route.map { ["route": "\($0.method.rawValue) \($0.path)"] } ?? [:]
             ) { old, _ in old })
         var headers = HTTPFields()
         for (name, value) in problem.fields { HTTPField.Name(name).map { headers[$0] = value } }
         return Response(
             status: .init(code: problem.status), headers: headers, body: ResponseBody(byteBuffer: problem.body))
-    }
-
-    private func log(_ response: AdminResponse, _ route: AdminRoute, _ context: AdminRequestContext) {
-        let isAction = route.action != nil && !response.isDryRun
-        let level: Logger.Level = isAction ? .info : .debug
-        guard level >= problems.log.logger.logLevel else { return }
-        var metadata = Self.metadata(context.peer.caller)
-        metadata["requestId"] = "\(context.requestId)"
-        if let merchant = response.merchant { metadata["merchantIdentifier"] = "\(merchant)" }
-        if let key = response.key { metadata["publicKeyHash"] = "\(key)" }
-        if !isAction { metadata["route"] = "\(route.method.rawValue) \(route.path)" }
-        problems.log.logger.log(
-            level: level, "\(isAction ? route.action ?? "" : "request answered")", metadata: metadata)
-    }
-
-    private static func metadata(_ caller: Caller) -> Logger.Metadata {
-        ["uid": "\(caller.uid)", "pid": "\(caller.pid)", "program": "\(caller.program)"]
     }
 }
 
