@@ -37,7 +37,9 @@ extension Target.Dependency {
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
+    static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
+    static let hummingbirdRouter = product(name: "HummingbirdRouter", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
     static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
@@ -90,19 +92,29 @@ let useCases: [Target] = [
     room("MerchantOperations", ["MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto])
 ]
 
+let servers: [Target] = [
+    room(
+        "ServerKit",
+        [
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "StrictJSON", "LocalSocket", "HTTPKit",
+            .nioCore, .nioHTTP1, .logging,
+        ])
+]
+
 let edges: [Target] = [
     room(
         "AdminServer",
         [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
-            "Schema", "LocalSocket", "HTTPKit", .crypto, .hummingbirdCore, .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
+            "Schema", "LocalSocket", "HTTPKit", "ServerKit", .crypto, .hummingbird, .hummingbirdCore,
+            .hummingbirdRouter, .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
             .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioExtras, .logging, .serviceLifecycle,
         ]),
     room(
         "DecryptorServer",
         [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
-            "LocalSocket", "HTTPKit", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
+            "LocalSocket", "HTTPKit", "ServerKit", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
         ]),
     room("SQLiteStore", ["MerchantCore", "Vocabulary", "Schema", "CSQLite", .grdb, .crypto]),
     room(
@@ -131,7 +143,7 @@ let composition: [Target] = [
         [
             "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "SQLiteStore", "KeyCustody",
             "MerchantOperations",
-            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "OutboundHTTP", "Schema",
+             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit", "OutboundHTTP", "Schema",
             "CLinux",
             .configuration,
             .yams,
@@ -190,19 +202,23 @@ let testTargets: [Target] = [
     tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),
     tests("OutboundHTTPTests", ["OutboundHTTP"]),
     tests(
+        "ServerKitTests",
+        ["ServerKit", "HTTPKit", "MerchantOperations", "MerchantCore", .logging, .nioCore]),
+    tests(
         "MerchantOperationsTests",
         ["MerchantOperations", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets"]),
     tests(
         "AdminServerTests",
         [
-            "AdminServer", "LocalSocket", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "WireAPI",
-            "Vocabulary", .logging, .serviceLifecycle, .httpTypes, .yams, .nioCore, .nioEmbedded, .nioHTTP1,
+            "AdminServer", "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantOperations",
+            "MerchantCore", "WireAPI", "Vocabulary", .logging, .serviceLifecycle, .httpTypes, .yams, .nioCore,
+            .nioEmbedded, .nioHTTP1,
             .nioHTTPTypes,
         ]),
     tests(
         "DecryptorServerTests",
         [
-            "DecryptorServer", "MerchantTestSupport", "SandboxKit", "LocalSocket", "MerchantOperations",
+            "DecryptorServer", "HTTPKit", "MerchantTestSupport", "SandboxKit", "LocalSocket", "MerchantOperations",
             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1,
             .nioPosix, .serviceLifecycle,
         ]),
@@ -261,5 +277,5 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: base + domain + useCases + edges + composition + programs + testTargets
+    targets: base + domain + useCases + servers + edges + composition + programs + testTargets
 )

@@ -1,25 +1,29 @@
+import HTTPKit
 import HTTPTypes
 import MerchantCore
 import MerchantOperations
+import ServerKit
 import StrictJSON
 import Vocabulary
 import WireAPI
 
-/// One request as a handler sees it: caller known, permit held, bounds kept.
+/// One request as a handler sees it: the caller is known, the permit was checked, and every limit is kept.
 struct AdminCall: Sendable {
-    let caller: Caller
-    let grants: [Grant]
+    let peer: Peer
     let requestId: String
     let headers: HTTPFields
-    let query: [String: String]
+    let query: QueryParameters
     let body: [UInt8]
 
-    /// For a action that a repeat does not do twice anyway.
+    var caller: Caller { peer.caller }
+    var grants: [Grant] { peer.grants }
+
+    /// For an action that has the same effect when it is repeated.
     var request: Request { Request(caller: caller, requestId: requestId) }
 
-    /// For a call that makes something: with the `Idempotency-Key`, if one was sent.
+    /// For a call that creates something: includes the `Idempotency-Key`, if one was sent.
     ///
-    /// - Parameter path: in its plainest spelling, so that spellings of one path share their keys.
+    /// - Parameter path: in its canonical spelling, so that all spellings of one path share their keys.
     func creatingRequest(_ path: String) throws(MerchantError) -> Request {
         Request(
             caller: caller, requestId: requestId,
@@ -27,9 +31,9 @@ struct AdminCall: Sendable {
                 lines: headers[values: .idempotencyKey], caller: caller, operation: "POST \(path)", body: body))
     }
 
-    /// The body, read strictly.
+    /// Decodes the body and refuses unknown fields.
     ///
-    /// - Parameter empty: what an empty body means; nil where one must be sent.
+    /// - Parameter empty: the meaning of an empty body; nil where a body is required.
     func read<Body: RequestBody>(
         _ type: Body.Type = Body.self, orEmpty empty: Body? = nil, mostBytes: Int = AdminRoute.ordinaryBody
     ) throws(MerchantError) -> Body {
@@ -42,87 +46,44 @@ struct AdminCall: Sendable {
         }
     }
 
-    /// The query's `limit`: 1 to 1000, 100 where it is absent.
+    /// The query's `limit`: 1 to 1000; 100 where it is absent.
     func limit() throws(MerchantError) -> Int {
-        guard let text = query["limit"] else { return Page<KeyDocument>.defaultLimit }
-        guard let limit = Int(text), (1...Page<KeyDocument>.largestLimit).contains(limit) else {
-            throw MerchantError(
-                .malformed, "'limit' is not acceptable, expected 1 to \(Page<KeyDocument>.largestLimit)")
+        let largest = Page<KeyDocument>.largestLimit
+        return try query.integer("limit", in: 1...largest, expectation: "1 to \(largest)")
+            ?? Page<KeyDocument>.defaultLimit
+    }
+
+    /// The query's `cursor` where it is the number of an item.
+    func numericCursor() throws(MerchantError) -> Int? {
+        guard let text = query["cursor"] else { return nil }
+        guard let number = Int(text), number > 0, number < Int.max else {
+            throw MerchantError(.malformed, "'cursor' is not one that an earlier page gave")
         }
-        return limit
+        return number
     }
 
     /// The query's `dryRun`.
-    func dryRun() throws(MerchantError) -> Bool { try flag("dryRun") }
+    func dryRun() throws(MerchantError) -> Bool { try query.flag("dryRun") }
 
-    /// A parameter of the query that is true or false; false where it is absent.
-    func flag(_ name: String) throws(MerchantError) -> Bool {
-        switch query[name] {
-        case nil, "false": false
-        case "true": true
-        default: throw MerchantError(.malformed, "'\(name)' is neither true nor false")
-        }
-    }
-}
-
-extension MerchantIdentifier {
-    /// - Throws: `malformed`, naming the field.
-    init(_ text: String, named field: String) throws(MerchantError) {
-        guard let identifier = MerchantIdentifier(text) else {
-            throw MerchantError(.malformed, "'\(field)' is not a merchant identifier, \(Self.expectation)")
-        }
-        self = identifier
-    }
-}
-
-extension PublicKeyHash {
-    /// - Throws: `malformed`, naming the field.
-    init(_ text: String, named field: String) throws(MerchantError) {
-        guard let hash = PublicKeyHash(anySpelling: text) else {
+    /// The merchant that a list is about, whose permit the handler checks because the path does not name it.
+    ///
+    /// - Returns: nil for all merchants.
+    /// - Throws: `forbidden` where the caller may not read that merchant, or names none and may read some only.
+    func merchantToRead() throws(MerchantError) -> MerchantIdentifier? {
+        let merchant = try query.value("merchant", as: MerchantIdentifier.self)
+        if let merchant {
+            try peer.require(.read, for: merchant)
+        } else if !grants.allowsEveryMerchant(.read) {
+            peer.recordRefusal(.read)
             throw MerchantError(
-                .malformed,
-                "'\(field)' is not a publicKeyHash, expected 44 characters of Base64, 43 of Base64url or 64 hexadecimal digits"
-            )
+                .forbidden, "the caller's permit 'read' is for some merchants, expected the query parameter 'merchant'")
         }
-        self = hash
-    }
-}
-
-extension PartnerInternalMerchantIdentifier {
-    /// - Throws: `malformed`, naming the field.
-    init(_ text: String, named field: String) throws(MerchantError) {
-        guard let partner = PartnerInternalMerchantIdentifier(text) else {
-            throw MerchantError(
-                .malformed,
-                "'\(field)' is '\(text.prefix(64))' of \(text.utf8.count) bytes, \(Self.expectation)")
-        }
-        self = partner
-    }
-}
-
-extension DomainName {
-    /// - Throws: `malformed`, naming the field.
-    init(_ text: String, named field: String) throws(MerchantError) {
-        guard let name = DomainName(anySpelling: text) else {
-            throw MerchantError(.malformed, "'\(field)' has '\(text.prefix(300))', \(Self.expectation)")
-        }
-        self = name
-    }
-}
-
-extension RawRepresentable where Self: CaseIterable, RawValue == String {
-    /// - Throws: `malformed`, naming the field and the values it may have.
-    init(_ text: String, named field: String) throws(MerchantError) {
-        guard let value = Self(rawValue: text) else {
-            let expected = Self.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-            throw MerchantError(.malformed, "'\(field)' is '\(text.prefix(64))', expected one of \(expected)")
-        }
-        self = value
+        return merchant
     }
 }
 
 extension HTTPField.Name {
-    // Each is a token of RFC 9110 section 5.6.2, which is all that the initializer asks.
+    // A token of RFC 9110 section 5.6.2, the only thing that the initializer checks.
     // swift-format-ignore: NeverForceUnwrap
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
     // swift-format-ignore: NeverForceUnwrap

@@ -3,6 +3,7 @@ import DecryptorServer
 import EventDelivery
 import FoundationEssentials
 import Glibc
+import HTTPKit
 import KeyCustody
 package import Logging
 import MerchantCore
@@ -70,8 +71,8 @@ package enum Daemon {
         let draft = await store.backupDraft()
         let claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
         let outward = try GatewayParts(settings, files, store: store, custody: custody, clock: clock, logger: logger)
-        let answers = AnswerCache()
-        store.setObservers([custody, answers])
+        let keyResponses = KeyResponseCache()
+        store.setObservers([custody, keyResponses])
         let conditions = ConditionLog()
         let storeHealth = DaemonHealth(store: store, conditions: conditions)
         let daemonCaller = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
@@ -101,14 +102,15 @@ package enum Daemon {
             throw error
         }
 
+        let requests = RequestMetrics()
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
-            operations: operations, policy: settings.policy, health: health, answers: answers,
-            logger: logger)
+            operations: operations, policy: settings.policy, health: health, responses: keyResponses,
+            requests: requests, logger: logger)
         let adminServer = AdminServer(
             socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
             policy: settings.policy, health: health, version: Program.version, startedAt: startedAt,
-            openAPI: Schema.openAPI, logger: logger)
+            openAPI: Schema.openAPI, requests: requests, logger: logger)
         // Shut down last to first: what the last requests of the servers leave behind is stored after them.
         var services: [any Service] = [
             Recurring(every: .seconds(10), ClockCheck(operations: operations, conditions: conditions, logger: logger)),

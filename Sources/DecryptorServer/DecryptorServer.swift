@@ -1,5 +1,5 @@
 import Glibc
-import HTTPKit
+package import HTTPKit
 import LocalSocket
 package import Logging
 package import MerchantCore
@@ -7,38 +7,42 @@ package import MerchantOperations
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import ServerKit
 import ServiceLifecycle
 package import WireAPI
 
 /// REST for decryptors on a Unix socket: resolve a publicKeyHash, restore a symmetric key, decrypt and check a token.
 ///
-/// The socket has its mode from its first moment. A caller is who the kernel says it was when it connected, and may do
-/// what the policy grants it. On graceful shutdown nothing new is accepted, what was asked is answered, and it ends.
+/// The socket's file has its mode before anyone can connect. The kernel identifies the caller when it connects, and the
+/// policy decides what it may do. A graceful shutdown accepts nothing new, answers the requests that arrived, and ends.
 package struct DecryptorServer: Service {
     private let socketPath: String
     private let socketMode: UInt32
     private let operations: MerchantOperations
     private let policy: CallerPolicy
     private let health: @Sendable () -> HealthDocument
-    private let answers: AnswerCache
+    private let responses: KeyResponseCache
+    private let requests: RequestMetrics
     private let limits: Limits
     private let logger: Logger
 
     /// - Parameters:
-    ///   - socketPath: replaced if a socket is there.
+    ///   - socketPath: an existing socket there is replaced.
     ///   - health: called on an event loop: it must not wait.
-    ///   - answers: told of key changes by the store.
+    ///   - responses: notified of key changes by the store.
+    ///   - requests: the metrics of all servers.
     package init(
         socketPath: String, socketMode: UInt32, operations: MerchantOperations, policy: CallerPolicy,
-        health: @escaping @Sendable () -> HealthDocument, answers: AnswerCache, limits: Limits = Limits(),
-        logger: Logger
+        health: @escaping @Sendable () -> HealthDocument, responses: KeyResponseCache, requests: RequestMetrics,
+        limits: Limits = Limits(), logger: Logger
     ) {
         self.socketPath = socketPath
         self.socketMode = socketMode
         self.operations = operations
         self.policy = policy
         self.health = health
-        self.answers = answers
+        self.responses = responses
+        self.requests = requests
         self.limits = limits
         self.logger = logger
     }
@@ -48,28 +52,32 @@ package struct DecryptorServer: Service {
         let listener = try UnixListener.listen(path: socketPath, mode: socketMode, backlog: Limits.backlog)
         defer { listener.remove() }
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-        // A flood of connections is accepted, and dropped, beside the work for those that are open.
+        // On a thread of its own, so that a flood of connections does not delay the open ones.
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         preferThreads(of: loops)
         let pool = BlockingPool(threads: max(2, System.coreCount))
         let (jobs, jobsEnd) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
-        let connections = ConnectionAdmission(limits.connections)
+        let log = LimitedLog(logger)
+        let gate = SocketGate(
+            policy: policy, limits: limits.connections, refusals: operations.refusals, log: log,
+            lingerTime: limits.lingerTime)
         let environment = ConnectionHandler.Environment(
             endpoints: Endpoints(
-                operations: operations, answers: answers, health: HealthResponses(health), blockingPool: pool),
-            problems: Problems(log: LimitedLog(logger), damage: operations.damage),
+                operations: operations, responses: responses, health: HealthResponses(health), blockingPool: pool),
+            problems: ProblemReporter(
+                log: log, damage: operations.damage, refusalLevel: .debug, forbiddenLevel: .debug),
             work: OffLoopWork(bound: limits.waitingRequests, pool: pool, jobs: jobsEnd), limits: limits)
-        let turns = try await FairTurnsOfLoops(loops)
-        let server = try await bootstrap(acceptor, loops, connections, environment, turns).withBoundSocket(
+        let resources = try await LoopResourcesByLoop(loops, requests: requests)
+        let server = try await bootstrap(acceptor, loops, gate, environment, resources).withBoundSocket(
             listener.descriptor
         )
         .get()
         logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
-                // Thrown where the service is cancelled: the end is the same.
+                // It throws where the service is cancelled, which ends the server the same way.
                 try? await gracefulShutdown()
-                await drain(server, connections)
+                await drain(server, gate)
                 jobsEnd.finish()
             }
             for await job in jobs { tasks.addTask { await job() } }
@@ -95,18 +103,17 @@ package struct DecryptorServer: Service {
 
     private func bootstrap(
         _ acceptor: MultiThreadedEventLoopGroup, _ loops: MultiThreadedEventLoopGroup,
-        _ connections: ConnectionAdmission,
-        _ environment: ConnectionHandler.Environment, _ turns: FairTurnsOfLoops
+        _ gate: SocketGate, _ environment: ConnectionHandler.Environment, _ resources: LoopResourcesByLoop
     ) -> ServerBootstrap {
         ServerBootstrap(group: acceptor, childGroup: loops)
-            // Out of file descriptors, accepting pauses instead of spinning.
+            // Without free file descriptors, accepting pauses instead of spinning.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
                 }
             }
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try begin(channel, connections, environment, turns) }
+                channel.eventLoop.makeCompletedFuture { try begin(channel, gate, environment, resources) }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.maxMessagesPerRead, value: 1)
@@ -115,52 +122,22 @@ package struct DecryptorServer: Service {
     }
 
     private func begin(
-        _ channel: any Channel, _ connections: ConnectionAdmission, _ environment: ConnectionHandler.Environment,
-        _ turns: FairTurnsOfLoops
+        _ channel: any Channel, _ gate: SocketGate, _ environment: ConnectionHandler.Environment,
+        _ resources: LoopResourcesByLoop
     ) throws {
-        let pipeline = channel.pipeline.syncOperations
-        guard let credentials = try credentials(of: channel) else { return channel.close(promise: nil) }
-        let grants = policy.grants(
-            uid: credentials.uid, groups: credentials.supplementaryGroups.union([credentials.gid]))
-        let holder: Shares.Holder = grants.allowNothing ? .withoutPermit : .user(uid: credentials.uid)
-        switch connections.admit(channel, of: holder) {
-        case .dropped: channel.close(promise: nil)
-        case .refused(let reason, let isFirst):
-            if isFirst {
-                environment.problems.log.write(
-                    .warning, "connections refused", uid: credentials.uid, metadata: ["reason": "\(reason)"])
-            }
-            let error = MerchantError(.overloaded, "\(reason); try again later")
-            try pipeline.addHandler(
-                RefusalHandler(
-                    environment.problems.response(to: error).wireBytes(isHead: false, isLast: true),
-                    lingerTime: limits.lingerTime))
-        case .admitted:
-            try pipeline.addHandler(
-                ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: .server)))
-            let caller = Caller(
-                uid: credentials.uid, gid: credentials.gid, supplementaryGroups: credentials.supplementaryGroups,
-                pid: credentials.pid, program: credentials.program)
-            try pipeline.addHandler(
-                ConnectionHandler(
-                    environment,
-                    peer: Peer(caller: caller, grants: grants, holder: holder, refusals: operations.refusals),
-                    turns: turns[channel.eventLoop]))
-        }
+        guard let peer = try gate.admit(channel) else { return }
+        try channel.pipeline.syncOperations.addHandlers([
+            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: .server)),
+            ConnectionHandler(environment, peer: peer, resources: resources[channel.eventLoop]),
+        ])
     }
 
-    private func credentials(of channel: any Channel) throws -> PeerCredentials? {
-        try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
-            try PeerCredentials(of: $0)
-        }
-    }
-
-    /// Stops accepting, lets every connection end, and after the drain time ends those that did not.
-    private func drain(_ server: any Channel, _ connections: ConnectionAdmission) async {
+    /// Stops accepting, lets every connection end, and closes those that are still open after the drain time.
+    private func drain(_ server: any Channel, _ gate: SocketGate) async {
         logger.info("decryptor socket draining")
-        // Fails where it is closed already.
+        // Fails where it is already closed.
         try? await server.close()
-        let open = connections.beginDrain()
+        let open = gate.beginDrain()
         for channel in open { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
         let bound = server.eventLoop.scheduleTask(in: limits.drainTime) {
             for channel in open { channel.close(promise: nil) }

@@ -1,7 +1,7 @@
 package import NIOHTTP1
 
 extension NIOHTTPDecoderLimitConfiguration {
-    /// What every server takes: 8 KiB a header field or target, 16 KiB and 64 fields in all; then 431.
+    /// The limits of every server: 8 KiB for a header field or the target, 16 KiB and 64 fields in all. Beyond: 431.
     package static var server: NIOHTTPDecoderLimitConfiguration {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 8 * 1024

@@ -1,9 +1,9 @@
 import NIOHTTP1
 
-/// A request that breaks HTTP's own rules, before any route or permit is considered.
+/// A request that violates a rule of HTTP itself, before any route or permit is considered.
 ///
-/// Every server answers it as a problem document with this status and code, and closes the connection where
-/// ``closesConnection`` says so.
+/// Every server responds with a problem document that has this status and code, and closes the connection where
+/// ``closesConnection`` is true.
 package enum HTTPFault: Error, Hashable, Sendable {
     case hostMissing, hostRepeated, hostInvalid
     case versionNotSupported
@@ -13,10 +13,15 @@ package enum HTTPFault: Error, Hashable, Sendable {
     case headTooLarge, headMalformed
     case requestTooSlow
     case methodNotAllowed(allow: String)
+    /// A path or a query that cannot be decoded, or has parameters that the route does not declare.
+    case malformedTarget(String)
 
-    /// Whether nothing more can be read from the connection: its framing is unknown or not to be trusted.
+    /// Whether nothing more can be read from the connection, because the end of the request is unknown or in doubt.
     package var closesConnection: Bool {
-        if case .methodNotAllowed = self { false } else { true }
+        switch self {
+        case .methodNotAllowed, .malformedTarget: false
+        default: true
+        }
     }
 
     /// The problem's members: RFC 9457.
@@ -25,7 +30,7 @@ package enum HTTPFault: Error, Hashable, Sendable {
         case .hostMissing:
             (400, "malformed", "malformed request", "the header Host is missing; send it once: HTTP/1.1 requires it")
         case .hostRepeated:
-            (400, "malformed", "malformed request", "the header Host is there more than once; send it once")
+            (400, "malformed", "malformed request", "the header Host occurs more than once; send it once")
         case .hostInvalid:
             (400, "malformed", "malformed request", "the header Host is not a host name with an optional port")
         case .versionNotSupported:
@@ -49,7 +54,7 @@ package enum HTTPFault: Error, Hashable, Sendable {
                 "Transfer-Encoding must end with 'chunked', once, and needs HTTP/1.1; send a Content-Length instead"
             )
         case .bodyTooLarge(let limit):
-            (413, "tooLarge", "too large", "the body is longer than \(limit) bytes, the most that is taken here")
+            (413, "tooLarge", "too large", "the body is longer than \(limit) bytes, the limit of this server")
         case .connectNotImplemented:
             (501, "notImplemented", "not implemented", "the method CONNECT is not supported: this is not a proxy")
         case .headTooLarge:
@@ -63,10 +68,12 @@ package enum HTTPFault: Error, Hashable, Sendable {
             (408, "requestTimeout", "request timeout", "the request did not arrive in time; send it without a pause")
         case .methodNotAllowed(let allow):
             (405, "methodNotAllowed", "method not allowed", "this path has no such method, expected one of \(allow)")
+        case .malformedTarget(let detail):
+            (400, "malformed", "malformed request", detail)
         }
     }
 
-    /// The fault that an error of the decoder stands for; nil where it is no error of the request.
+    /// Translates an error of NIO's decoder; nil where the error is not the request's.
     package init?(decoding error: any Error) {
         switch error {
         case HTTPParserError.headerOverflow: self = .headTooLarge

@@ -1,16 +1,16 @@
 package import Logging
 import Synchronization
 
-/// A log that its writers' callers cannot flood: each message is written a few times, then now and then, with the number of
-/// lines that were left out.
+/// A log that callers cannot flood: each message is written a few times without delay, then once in every ``interval``, with
+/// the number of lines that were left out.
 ///
-/// A full disk stops claims, hence payments; what callers do is counted in metrics and, where refused, in the audit.
+/// A full disk stops claims and with them payments. Metrics count every request, and the audit every refused one.
 package final class LimitedLog: Sendable {
-    /// Lines of one message and one user that are written without a pause.
+    /// Lines of one message and one user that are written without delay.
     package static let burst = 10
-    /// After a burst, one line of it in so long.
+    /// After a burst, the time between two lines.
     package static let interval = Duration.seconds(10)
-    /// Messages and users counted apart; further ones share one count.
+    /// The number of messages and users that are counted separately; further ones share one count.
     static let mostKinds = 256
 
     private struct Kind: Hashable {
@@ -38,9 +38,9 @@ package final class LimitedLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - message: one of the program's own, never text from a caller.
-    ///   - uid: whose requests cause it; nil where that is nobody's.
-    ///   - metadata: evaluated only where the line is written.
+    ///   - message: fixed text of the program, never text from a caller.
+    ///   - uid: the user whose request causes the line; nil where no request does.
+    ///   - metadata: evaluated only if the line is written.
     package func write(
         _ level: Logger.Level, _ message: String, uid: UInt32? = nil,
         metadata: @autoclosure () -> Logger.Metadata
@@ -51,7 +51,7 @@ package final class LimitedLog: Sendable {
         logger.log(level: level, "\(message)", metadata: metadata)
     }
 
-    /// - Returns: how many lines of the kind were left out since the last one; nil where this one is left out, too.
+    /// - Returns: the number of lines of the kind that were left out since the last one; nil where this one is left out too.
     private func admit(_ kind: Kind) -> Int? {
         let now = now()
         return counts.withLock { counts in

@@ -1,11 +1,11 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// Keeps HTTP's rules in front of a server that handles one request at a time.
+/// Enforces HTTP's rules in front of a server that handles one request at a time.
 ///
-/// It refuses a request that breaks them with a problem document, and then closes the connection; closes a connection whose
-/// request does not arrive, or whose response is not taken, within a time limit; and gives what was offered as an upgrade
-/// no effect. Behind `HTTPServerPipelineHandler`, which lets one request in at a time and stops reading meanwhile.
+/// It refuses a request that violates them with a problem document and closes the connection. It closes a connection whose
+/// request does not arrive, or whose response is not read, within a time limit. It ignores offered upgrades. Its place is
+/// behind `HTTPServerPipelineHandler`, which passes one request at a time and suspends reading meanwhile.
 package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPServerRequestPart
@@ -15,18 +15,18 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     package struct Limits: Sendable {
         /// The longest body of any route, in bytes.
         package var bodyBytes: Int
-        /// From a request's head to its end; then 408. As on the decryptor's socket, and shorter than the shutdown limit, too.
+        /// From a request's head to its end; then 408. The same as on the decryptor socket, and shorter than the shutdown limit.
         package var requestTime = TimeAmount.seconds(10)
-        /// From the end of a response to when the client has taken it; then the connection is closed. Shorter than the
-        /// daemon's shutdown limit of 30 s, so that a client that takes nothing does not fail a shutdown.
+        /// From the end of a response until the client has read it; then the connection is closed. Shorter than the daemon's
+        /// shutdown limit of 30 s, so that a client that reads nothing does not delay a shutdown.
         package var responseTime = TimeAmount.seconds(20)
-        /// How long the client has to close a connection that was refused.
+        /// How long the client has to close a connection after a refusal.
         package var lingerTime = TimeAmount.seconds(1)
 
         package init(bodyBytes: Int) { self.bodyBytes = bodyBytes }
     }
 
-    /// A response that refuses a request, whole.
+    /// A complete response that refuses a request.
     package struct Refusal: Sendable {
         package let status: HTTPResponseStatus
         package let headers: HTTPHeaders
@@ -42,21 +42,21 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     private let limits: Limits
     private let render: @Sendable (HTTPFault) -> Refusal
     private let onResponseTaken: @Sendable () -> Void
-    /// A request's head was passed on, its end was not.
+    /// A request's head was passed on, but not yet its end.
     private var isReceiving = false
-    /// The response to the last request has begun, or is written.
+    /// The response to the last request has begun or is complete.
     private var hasResponded = false
-    /// The response under way, or the next one, is the connection's last.
+    /// The current response, or the next one, is the connection's last.
     private var isLast = false
-    /// The connection's last response was written: nothing is passed on any more, in either direction.
+    /// The connection's last response was written: nothing more is passed on in either direction.
     private var hasEnded = false
     private var arrival: Scheduled<Void>?
     private var sending: Scheduled<Void>?
     private var closing: Scheduled<Void>?
 
     /// - Parameters:
-    ///   - render: the problem document of a fault.
-    ///   - onResponseTaken: called when all of a response was handed to the client's socket, and when the connection ends.
+    ///   - render: returns the problem document of a fault.
+    ///   - onResponseTaken: called when a response was written to the socket completely, and when the connection ends.
     package init(
         _ limits: Limits, render: @escaping @Sendable (HTTPFault) -> Refusal,
         onResponseTaken: @escaping @Sendable () -> Void
@@ -106,7 +106,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             self.refuse(.requestTooSlow, context)
         }
         var head = head
-        head.uri = Self.originForm(head.uri)
+        head.uri = RequestTarget.originForm(head.uri)
         if RequestHeadRules.endsConnection(head) {
             isLast = true
             head.headers.remove(name: "upgrade")
@@ -115,28 +115,19 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
-    /// RFC 9112 section 3.2.2: a server takes the absolute form of a target, too.
-    private static func originForm(_ target: String) -> String {
-        let scheme = "http://"
-        guard target.hasPrefix(scheme) else { return target }
-        let rest = target.dropFirst(scheme.count)
-        guard let path = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
-        return rest[path] == "/" ? String(rest[path...]) : "/" + rest[path...]
-    }
-
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What follows bytes that could not be read is of no interest.
+        // Bytes that follow those that could not be parsed are ignored.
         guard !hasEnded, !(error is ByteToMessageDecoderError) else { return }
         guard let fault = HTTPFault(decoding: error) else { return context.fireErrorCaught(error) }
         refuse(fault, context)
     }
 
-    /// Answers in place of the server behind, unless its response has begun, and closes.
+    /// Responds in place of the server, unless its response has begun, and closes the connection.
     private func refuse(_ fault: HTTPFault, _ context: ChannelHandlerContext) {
         guard !hasEnded else { return }
         hasEnded = true
         arrival?.cancel()
-        // A fault in a request that is answered already gets no second response.
+        // A fault in a request that already has its response gets no second one.
         if !(hasResponded && isReceiving) {
             let refusal = render(fault)
             var headers = refusal.headers
@@ -148,11 +139,11 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         }
         close(context)
-        // The server behind may wait for the rest of the request.
+        // The server may be waiting for the rest of the request.
         if isReceiving { context.fireErrorCaught(ChannelError.eof) }
     }
 
-    /// Lets the client take what was written; what it still sends is read and dropped for a while.
+    /// Gives the client time to read what was written. What it still sends is read and dropped meanwhile.
     private func close(_ context: ChannelHandlerContext) {
         hasEnded = true
         arrival?.cancel()
@@ -168,7 +159,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         guard !hasEnded else { return promise?.fail(ChannelError.outputClosed) ?? () }
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            // An interim response, 1xx: the response itself follows.
+            // An interim response, 1xx; the response itself follows.
             guard head.status.code >= 200 else { break }
             hasResponded = true
             isLast = isLast || head.headers[canonicalForm: "connection"].contains("close")
@@ -181,8 +172,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         context.write(data, promise: promise)
     }
 
-    /// The response's end passes once the client has taken everything before it: only then is the next request let in, so
-    /// that a connection never has more than one response in memory.
+    /// Passes the response's end on once everything before it was written to the socket. Only then the next request is
+    /// passed on, so that a connection never has more than one response in memory.
     private func end(_ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         sending = context.eventLoop.assumeIsolated().scheduleTask(in: limits.responseTime) {
             context.close(promise: nil)

@@ -1,9 +1,9 @@
 package import NIOHTTP1
 
-/// What RFC 9112 demands of a request's head beyond its syntax, which NIO's decoder checks.
+/// The rules of RFC 9112 for a request's head beyond its syntax, which NIO's decoder checks.
 package enum RequestHeadRules {
     /// - Parameter bodyLimit: the longest body that any route of the server takes, in bytes.
-    /// - Throws: the first rule that the head breaks.
+    /// - Throws: the fault for the first rule that the head violates.
     package static func check(_ head: HTTPRequestHead, bodyLimit: Int) throws(HTTPFault) {
         guard head.version == .http1_1 || head.version == .http1_0 else { throw .versionNotSupported }
         try checkHost(head)
@@ -35,7 +35,7 @@ package enum RequestHeadRules {
 
     private static let hostMarks = Array("-._~%!$&'()*+,;=:[]".utf8)
 
-    /// RFC 9112 section 6: how long the body is must be certain, or requests could be smuggled past what reads them next.
+    /// RFC 9112 section 6: the length of the body must be certain, otherwise a request could be smuggled behind it.
     private static func checkFraming(_ head: HTTPRequestHead, bodyLimit: Int) throws(HTTPFault) {
         let codings = head.headers[canonicalForm: "transfer-encoding"]
         if !codings.isEmpty {
@@ -45,12 +45,12 @@ package enum RequestHeadRules {
             else { throw .transferCodingMisplaced }
             guard codings.count == 1 else { throw .transferCodingUnsupported }
         } else if let length = head.headers.first(name: "content-length") {
-            // What does not fit an Int is longer than any limit.
+            // A number that does not fit an Int is greater than any limit.
             guard let length = Int(length), length <= bodyLimit else { throw .bodyTooLarge(limit: bodyLimit) }
         }
     }
 
-    /// Whether the connection ends with the answer to this request.
+    /// Whether the connection ends with the response to this request.
     ///
     /// After an offered upgrade, which the servers ignore (RFC 9110 section 7.8), NIO's decoder reads no further.
     package static func endsConnection(_ head: HTTPRequestHead) -> Bool {

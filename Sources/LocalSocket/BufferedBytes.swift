@@ -19,7 +19,7 @@ package final class BufferedBytes: Sendable {
         shares.withLock { $0.giveBack(bytes, from: holder) }
     }
 
-    /// One connection's part of it.
+    /// The share of one connection.
     package final class Reservation: Sendable {
         private let buffered: BufferedBytes
         private let holder: Shares.Holder
@@ -30,14 +30,14 @@ package final class BufferedBytes: Sendable {
             self.holder = holder
         }
 
-        /// Before the memory is used.
+        /// Call it before the memory is used.
         package func take(_ bytes: Int) throws(Shares.Exhausted) {
             guard bytes > 0 else { return }
             try buffered.take(bytes, for: holder)
             held.withLock { $0 += bytes }
         }
 
-        /// Once none of the connection's memory is in use.
+        /// Call it once the connection uses none of the memory.
         package func giveBackAll() {
             let bytes = held.withLock { held in
                 defer { held = 0 }

@@ -1,17 +1,17 @@
 package import NIOCore
 import Synchronization
 
-/// Decides whether a connection may stay open, and knows the ones that are.
+/// Decides whether a connection may stay open, and keeps the open ones.
 package final class ConnectionAdmission: Sendable {
     package enum Decision: Hashable, Sendable {
         case admitted
-        /// To be answered with the reason and closed; only the first since a connection was admitted is worth a line in the log.
+        /// It must get a response with the reason and be closed. `isFirst` for the first since one was admitted, which is logged.
         case refused(reason: String, isFirst: Bool)
-        /// To be closed at once: too many are being answered so, or the server is shutting down.
+        /// It must be closed at once: too many are being refused, or the server is shutting down.
         case dropped
     }
 
-    /// Refused connections that are being answered at the same time; further ones are dropped.
+    /// Refused connections that wait for their response at the same time; further ones are dropped.
     package static let refusedAtOnce = 64
 
     private struct State: Sendable {
@@ -50,7 +50,7 @@ package final class ConnectionAdmission: Sendable {
 
     private static func reason(_ exhausted: Shares.Exhausted, _ limits: Shares.Limits) -> String {
         switch exhausted {
-        case .total: "\(limits.total) connections are open already"
+        case .total: "\(limits.total) connections are already open"
         case .user(let uid): "the user with uid \(uid) holds \(limits.perUser) connections already"
         case .withoutPermit: "callers without a permit hold \(limits.withoutPermit) connections already"
         }
@@ -63,9 +63,9 @@ package final class ConnectionAdmission: Sendable {
         }
     }
 
-    /// Admits no more.
+    /// Admits no further connection.
     ///
-    /// - Returns: every connection still open.
+    /// - Returns: every connection that is still open.
     package func beginDrain() -> [any Channel] {
         state.withLock { state in
             state.isDraining = true

@@ -4,7 +4,7 @@ import Glibc
 package struct PeerCredentials: Hashable, Sendable {
     package let uid: UInt32
     package let gid: UInt32
-    /// SO_PEERGROUPS; the primary group may be among them or not.
+    /// SO_PEERGROUPS, which may include the primary group.
     package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
 
@@ -15,9 +15,9 @@ package struct PeerCredentials: Hashable, Sendable {
         self.pid = pid
     }
 
-    /// - Parameter descriptor: of a connected Unix socket.
+    /// - Parameter descriptor: a connected Unix socket.
     package init(of descriptor: CInt) throws(SocketFault) {
-        // `struct ucred` of <sys/socket.h>, which Swift's Glibc does not show: pid, uid, gid, 32 bits each.
+        // `struct ucred` of <sys/socket.h>, which Swift's Glibc does not export: pid, uid, gid, 32 bits each.
         var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, 0, 0)
         let size = socklen_t(MemoryLayout.size(ofValue: credentials))
         var length = size
@@ -49,13 +49,13 @@ package struct PeerCredentials: Hashable, Sendable {
         }
     }
 
-    /// The longest program path that is told.
+    /// The longest program path, in bytes.
     private static let longestProgram = 1024
 
-    /// The program's path; in brackets its name alone, where the path may not be read; empty where the process has ended.
+    /// The program's path; its name in brackets where the path cannot be read; empty where the process has ended.
     ///
-    /// The number may belong to another process by now, and the other side chooses what its program is called: for
-    /// people to read, never to decide by. Characters that could forge a line are replaced.
+    /// For logs and the audit only, never for a decision: the process identifier may belong to another process by now, and a
+    /// program chooses its own name. Characters that could forge a log line are replaced.
     package var program: String {
         if let path = Self.bytes(ofLinkAt: "/proc/\(pid)/exe") { return Self.printable(path) }
         guard let name = Self.bytes(ofFileAt: "/proc/\(pid)/comm"), !name.isEmpty else { return "" }
@@ -82,7 +82,7 @@ package struct PeerCredentials: Hashable, Sendable {
         return buffer[..<count].last == UInt8(ascii: "\n") ? buffer[..<(count - 1)] : buffer[..<count]
     }
 
-    /// With `?` for what is invisible, reorders text or steers a terminal: a program chooses its own name.
+    /// Replaces characters that are invisible, reorder text or control a terminal by `?`.
     private static func printable(_ bytes: some Collection<UInt8>) -> String {
         let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A fresh directory, mode 0700, in the same directory as the file that is to leave it by rename(2).
+/// A new directory with mode 0700 beside a file. The file is created in it and moved to its path by rename(2).
 struct PrivateDirectory {
-    /// The one file in it.
+    /// The name of the only file in it.
     static let entry = "socket"
 
     let descriptor: CInt
@@ -16,14 +16,14 @@ struct PrivateDirectory {
             case .some(let slash): String(file[..<slash])
             }
         var template = Array("\(parent)/.socket-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { text in
+        let isCreated = template.withUnsafeMutableBufferPointer { text in
             text.baseAddress.map { mkdtemp($0) != nil } ?? false
         }
-        guard made else { throw .system("cannot make a directory beside \(file)") }
+        guard isCreated else { throw .system("cannot create a directory beside \(file)") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            let fault = SocketFault.system("cannot open the directory made beside \(file)")
+            let fault = SocketFault.system("cannot open the directory created beside \(file)")
             rmdir(path)
             throw fault
         }
@@ -32,12 +32,12 @@ struct PrivateDirectory {
     func identityOfEntry() throws(SocketFault) -> FileIdentity {
         var found = stat()
         guard fstatat(descriptor, Self.entry, &found, AT_SYMLINK_NOFOLLOW) == 0 else {
-            throw .system("cannot find the socket just made in \(path)")
+            throw .system("cannot find the socket created in \(path)")
         }
         return FileIdentity(found)
     }
 
-    /// Removes the directory with what is left in it.
+    /// Removes the directory and its content.
     func remove() {
         unlinkat(descriptor, Self.entry, 0)
         close(descriptor)

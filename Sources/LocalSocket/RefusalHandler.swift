@@ -1,24 +1,24 @@
 package import NIOCore
 
-/// A connection past the bound: told so, and closed, whatever it sends.
+/// Refuses a connection beyond a limit: it sends one response and closes the connection, whatever the client sends.
 package final class RefusalHandler: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
-    private let answer: ByteBuffer
+    private let response: ByteBuffer
     private let lingerTime: TimeAmount
     private var lingering: Scheduled<Void>?
 
     /// - Parameters:
-    ///   - answer: a whole HTTP answer that closes the connection.
-    ///   - lingerTime: how long the other side has for taking it.
-    package init(_ answer: ByteBuffer, lingerTime: TimeAmount) {
-        self.answer = answer
+    ///   - response: a complete HTTP response that closes the connection.
+    ///   - lingerTime: how long the client has to read it.
+    package init(_ response: ByteBuffer, lingerTime: TimeAmount) {
+        self.response = response
         self.lingerTime = lingerTime
     }
 
     package func channelActive(context: ChannelHandlerContext) {
-        context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(response), promise: nil)
         context.close(mode: .output, promise: nil)
         lingering = context.eventLoop.assumeIsolated().scheduleTask(in: lingerTime) { context.close(promise: nil) }
     }

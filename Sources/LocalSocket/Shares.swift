@@ -1,14 +1,13 @@
-/// How much of something each user of the machine may hold at the same time, so that none of them keeps it from the others.
+/// Limits how much of a resource each user of the machine may hold at the same time, so that no user can exclude others.
 ///
-/// A socket's mode may let everybody connect. What callers may do is decided later, but a connection and a response in
-/// memory cost at once.
+/// A socket's mode may let every user connect. Permits are checked later, but connections and responses use memory at once.
 package struct Shares: Sendable {
     /// Each inclusive.
     package struct Limits: Hashable, Sendable {
         package var total: Int
         /// Of one user, by uid.
         package var perUser: Int
-        /// Of all users together who have no permit.
+        /// Of all users without a permit together.
         package var withoutPermit: Int
 
         package init(total: Int, perUser: Int, withoutPermit: Int) {
@@ -18,7 +17,7 @@ package struct Shares: Sendable {
         }
     }
 
-    /// Whose share something counts against.
+    /// The user whose share is used.
     package enum Holder: Hashable, Sendable {
         case user(uid: UInt32)
         case withoutPermit
@@ -37,7 +36,7 @@ package struct Shares: Sendable {
 
     package init(_ limits: Limits) { self.limits = limits }
 
-    /// Counts `amount` against the holder's share, all of it or nothing.
+    /// Adds `amount` to what the holder has, completely or not at all.
     package mutating func take(_ amount: Int = 1, for holder: Holder) throws(Exhausted) {
         guard total + amount <= limits.total else { throw .total }
         let before = held[holder, default: 0]
@@ -50,7 +49,7 @@ package struct Shares: Sendable {
         total += amount
     }
 
-    /// Gives back what was taken; more than the holder has changes nothing.
+    /// Returns what was taken. An amount greater than what the holder has is ignored.
     package mutating func giveBack(_ amount: Int = 1, from holder: Holder) {
         guard let before = held[holder], before >= amount else { return }
         held[holder] = before == amount ? nil : before - amount

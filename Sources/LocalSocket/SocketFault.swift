@@ -1,4 +1,4 @@
-/// Why a socket could not be made or asked about: what was found, and what was expected.
+/// The reason why a socket could not be created or inspected.
 package struct SocketFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

@@ -1,33 +1,33 @@
 import Glibc
 
-/// A listening Unix socket whose file has its mode from the first moment anybody can reach it.
+/// A listening Unix socket whose file has its mode before any other process can reach it.
 ///
-/// It is bound inside a fresh directory that only this process's user can enter, given its mode there, made to listen,
-/// and then renamed onto its path in one step, which also replaces what a killed daemon left behind. The process-wide
-/// umask is not touched, and there is no window in which the file is there with another mode or refuses connections.
+/// It is bound inside a new directory that only this process's user can enter, gets its mode there, starts to listen, and
+/// is then renamed to its path in one step, which also replaces the socket of a killed daemon. The process-wide umask does
+/// not change, and the file never has another mode or refuses connections.
 package struct UnixListener: Sendable {
     /// The longest path a client can connect to: `sun_path` has 108 bytes, the last one zero. See unix(7).
     package static let longestPath = 107
 
-    /// Bound, listening, non-blocking, closed on exec. Whoever serves it closes it.
+    /// Bound, listening, non-blocking, closed on exec. The server closes it.
     package let descriptor: CInt
     package let path: String
     private let identity: FileIdentity
 
     /// - Parameters:
-    ///   - mode: of the socket's file; who may write to it may connect.
+    ///   - mode: of the socket's file; permission to write is permission to connect.
     ///   - backlog: connections that wait to be accepted.
-    /// - Throws: ``SocketFault`` for a path too long, a place that is taken by something else than a socket, or what the
-    ///   system refused.
+    /// - Throws: ``SocketFault`` for a path that is too long or occupied by something other than a socket, or an error of the
+    ///   system.
     package static func listen(path: String, mode: UInt32, backlog: CInt) throws(SocketFault) -> UnixListener {
-        try judge(path)
+        try check(path)
         let directory = try PrivateDirectory(beside: path)
         defer { directory.remove() }
         let descriptor = socket(
             AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { throw .system("cannot make a socket for \(path)") }
+        guard descriptor >= 0 else { throw .system("cannot create a socket for \(path)") }
         do throws(SocketFault) {
-            // By way of the descriptor, so that the private directory's longer name does not count against the path.
+            // Through the descriptor, so that the private directory's longer name does not count against the path.
             try bind(descriptor, to: "/proc/self/fd/\(directory.descriptor)/\(PrivateDirectory.entry)")
             guard fchmodat(directory.descriptor, PrivateDirectory.entry, mode, 0) == 0 else {
                 throw SocketFault.system("cannot set the mode of \(path)")
@@ -44,27 +44,27 @@ package struct UnixListener: Sendable {
         }
     }
 
-    /// Removes the socket's file, unless another process has put its own in its place since.
+    /// Removes the socket's file, unless another process has replaced it.
     package func remove() {
         if FileIdentity(at: path) == identity { unlink(path) }
     }
 
-    private static func judge(_ path: String) throws(SocketFault) {
+    private static func check(_ path: String) throws(SocketFault) {
         let length = path.utf8.count
         guard (1...longestPath).contains(length) else {
             throw SocketFault("the socket path has \(length) bytes, expected 1 to \(longestPath): \(path)")
         }
-        guard !path.utf8.contains(0) else { throw SocketFault("the socket path holds a zero byte") }
+        guard !path.utf8.contains(0) else { throw SocketFault("the socket path contains a zero byte") }
         var found = stat()
         if lstat(path, &found) == 0, found.st_mode & S_IFMT != S_IFSOCK {
             throw SocketFault("found something that is not a socket at \(path), expected a socket or nothing")
         }
         guard !isListenedOn(path) else {
-            throw SocketFault("another process listens on \(path), expected nobody: give each daemon a path of its own")
+            throw SocketFault("another process listens on \(path): give each daemon its own path")
         }
     }
 
-    /// Whether somebody takes connections there: a killed daemon's socket refuses them.
+    /// Whether a process accepts connections there. The socket of a killed daemon refuses them.
     package static func isListenedOn(_ path: String) -> Bool {
         guard (1...longestPath).contains(path.utf8.count) else { return false }
         let descriptor = socket(
@@ -72,7 +72,7 @@ package struct UnixListener: Sendable {
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let result = withAddress(of: path) { connect(descriptor, $0, $1) }
-        // Anything else is somebody: EAGAIN says that the queue is full, EACCES that the socket is another user's.
+        // Any other error means a listener: EAGAIN a full queue, EACCES another user's socket.
         return result == 0 || (errno != ECONNREFUSED && errno != ENOENT)
     }
 
@@ -96,7 +96,7 @@ package struct UnixListener: Sendable {
     }
 }
 
-/// Which file stands at a path.
+/// The identity of the file at a path.
 struct FileIdentity: Hashable, Sendable {
     let device: dev_t
     let inode: ino_t
@@ -114,7 +114,7 @@ struct FileIdentity: Hashable, Sendable {
 }
 
 extension SocketFault {
-    /// What was tried, and the system's own word for why it failed.
+    /// The failed attempt, with the system's error message.
     static func system(_ attempt: String) -> SocketFault {
         SocketFault("\(attempt): \(String(cString: strerror(errno)))")
     }

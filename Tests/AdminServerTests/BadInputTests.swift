@@ -32,7 +32,7 @@ import AdminServer
     private static let hash = PublicKeyHash(of: [7])
     private static let merchant = "/v1/merchants/merchant.com.example.shop"
 
-    /// Every field that takes text for people, and the text in it as JSON.
+    /// Every field that accepts free text, with the text in it as JSON.
     private static func textFields(_ text: String, says: String) -> [Case] {
         let partner = "/v1/registrations/shop"
         return [
@@ -122,10 +122,10 @@ import AdminServer
 
         // Names in paths.
         Case("GET", "/v1/merchants/com.example", nil, 400, says: "not a merchant identifier"),
-        Case("GET", "/v1/merchants/", nil, 400, says: "not a merchant identifier"),
+        Case("GET", "/v1/merchants/", nil, 404, says: "nothing at this path"),
         Case("GET", "/v1/merchants/merchant.com.example.gone", nil, 404, says: "there is no merchant"),
-        Case("GET", "/v1/merchants/merchant.%ff", nil, 400, says: "not UTF-8"),
-        Case("GET", "/v1/merchants/merchant.%2", nil, 400, says: "'%' without two hexadecimal digits"),
+        Case("GET", "/v1/merchants/merchant.%ff", nil, 400, says: "UTF-8"),
+        Case("GET", "/v1/merchants/merchant.%2", nil, 400, says: "two hexadecimal digits after each '%'"),
         Case("GET", "/v1/keys/short", nil, 400, says: "not a publicKeyHash"),
         Case("GET", "/v1/keys/\(hash.hex.dropLast())", nil, 400, says: "not a publicKeyHash"),
         Case("GET", "/v1/keys/\(String(repeating: "z", count: 64))", nil, 400, says: "not a publicKeyHash"),
@@ -148,29 +148,35 @@ import AdminServer
         Case("GET", "/v1/merchants?limit=1001", nil, 400, says: "expected 1 to 1000"),
         Case("GET", "/v1/merchants?limit=ten", nil, 400, says: "expected 1 to 1000"),
         Case("GET", "/v1/merchants?limit=", nil, 400, says: "expected 1 to 1000"),
-        Case("GET", "/v1/merchants?limit=1&limit=2", nil, 400, says: "there twice"),
+        Case("GET", "/v1/merchants?limit=1&limit=2", nil, 400, says: "twice"),
         Case("GET", "/v1/merchants?cursor=x", nil, 400, says: "'cursor' is not a merchant identifier"),
-        Case("GET", "/v1/merchants?%zz=1", nil, 400, says: "'%' without two"),
+        Case("GET", "/v1/merchants?%zz=1", nil, 400, says: "two hexadecimal digits after each '%'"),
         Case("GET", "\(merchant)/keys?cursor=\(hash.hex)", nil, 400, says: "names no key pair of this merchant"),
-        Case("GET", "/v1/keys", nil, 400, says: "'beginning' is missing"),
-        Case("GET", "/v1/keys?beginning=abc", nil, 400, says: "expected 4 to 64"),
+        Case("GET", "/v1/keys", nil, 400, says: "'prefix' is missing"),
+        Case("GET", "/v1/keys?prefix=abc", nil, 400, says: "expected 4 to 64"),
         Case("GET", "/v1/audit?cursor=-1", nil, 400, says: "'cursor' is not one that an earlier page gave"),
         Case("GET", "/v1/audit?key=x", nil, 400, says: "'key' is not a publicKeyHash"),
         Case("DELETE", "\(merchant)?dryRun=maybe", nil, 400, says: "'dryRun' is neither true nor false"),
 
-        // Places.
+        // Paths and methods.
         Case("GET", "/", nil, 404, says: "nothing at this path"),
+        Case("GET", "//v1/merchants", nil, 404, says: "nothing at this path"),
+        Case("GET", "/v1/merchants//keys", nil, 404, says: "nothing at this path"),
+        Case("GET", "/V1/merchants", nil, 404, says: "nothing at this path"),
+        Case("GET", "/v1/keys/ab%2Fcd/csr", nil, 400, says: "not a publicKeyHash"),
+        Case("GET", "/v1/registrations/sync", nil, 404, says: "registration"),
+        Case("PUT", "/v1/registrations/sync", nil, 405, says: "expected one of GET, DELETE, POST, HEAD"),
         Case("GET", "/v1/roles", nil, 404, says: "nothing at this path"),
         Case("GET", "/v1/rolls?state=done", nil, 400, says: "'state' is 'done', expected one of 'started'"),
         Case("GET", "/v1/rolls/7", nil, 404, says: "there is no roll 7"),
-        Case("POST", "/v1/rolls/x/finish", nil, 400, says: "'rollId' is not one"),
+        Case("POST", "/v1/rolls/x/finish", nil, 400, says: "'rollId' is not a roll's number"),
         Case("GET", "/v1/merchants/../status", nil, 404, says: "nothing at this path"),
         Case("PUT", "/v1/merchants", "{}", 405, says: "expected one of GET, POST, HEAD"),
         Case("GET", "/v1/certificates", nil, 405, says: "expected one of POST"),
         Case("OPTIONS", "/v1/status", nil, 405, says: "expected one of GET, HEAD"),
     ]
 
-    @Test("what cannot be accepted is refused in words, and changes nothing")
+    @Test("an invalid request is refused with its status and a problem document, and changes nothing")
     func table() async throws {
         try await TestServer.run { server in
             _ = try await server.stock()
@@ -188,7 +194,7 @@ import AdminServer
         }
     }
 
-    @Test("405 says in Allow what there is")
+    @Test("405 lists the path's methods in Allow")
     func allow() async throws {
         try await TestServer.run { server in
             let reply = try await server.curl("PUT", "/v1/merchants/merchant.com.example")
@@ -198,7 +204,7 @@ import AdminServer
         }
     }
 
-    @Test("a body without a length is bounded too")
+    @Test("a chunked body is bounded")
     func chunked() async throws {
         try await TestServer.run { server in
             let body = Data(repeating: UInt8(ascii: " "), count: 200_000)
@@ -207,7 +213,7 @@ import AdminServer
         }
     }
 
-    @Test("what breaks off before its end is not acted on")
+    @Test("a request that ends early has no effect")
     func truncated() async throws {
         try await TestServer.run { server in
             let body = #"{"merchantIdentifier": "merchant.com.example"}"#
@@ -227,7 +233,7 @@ import AdminServer
     }
 
     @Test(
-        "a request that breaks HTTP's rules gets a problem document and the end of the connection",
+        "a request that breaks HTTP's rules gets a problem document, and the connection is closed",
         arguments: HTTPRuleCase.refused)
     func brokenRules(_ example: HTTPRuleCase) async throws {
         try await TestServer.run { server in
@@ -241,7 +247,7 @@ import AdminServer
     }
 
     @Test(
-        "a request whose connection ends with it is answered, and the connection ends",
+        "a request that ends its connection is answered, and the connection is closed",
         arguments: HTTPRuleCase.answeredOnce)
     func answeredOnce(_ example: HTTPRuleCase) async throws {
         try await TestServer.run { server in
@@ -251,7 +257,7 @@ import AdminServer
         }
     }
 
-    @Test("a request that breaks HTTP's rules is refused after what was asked before it was answered")
+    @Test("earlier requests of a connection are answered before one that breaks HTTP's rules is refused")
     func brokenBehindOthers() async throws {
         try await TestServer.run { server in
             let whole = "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -262,7 +268,7 @@ import AdminServer
         }
     }
 
-    @Test("bytes of a path that are not UTF-8 name nothing")
+    @Test("a path that is not UTF-8 is refused")
     func pathNotUTF8() async throws {
         try await TestServer.run { server in
             let bytes = Data("GET /v1/merchants/merchant.".utf8) + [0xFF] + Data(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
@@ -271,7 +277,23 @@ import AdminServer
         }
     }
 
-    @Test("random bytes never bring the server down")
+    @Test("a client that waits for 100 Continue gets it, and then the response")
+    func expectContinue() async throws {
+        try await TestServer.run { server in
+            let body = #"{"merchantIdentifier": "merchant.com.example"}"#
+            let answer = await RawConnection.exchange(
+                "POST /v1/merchants HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+                    + body, with: server.socket)
+            let statuses = answer.matches(of: #/HTTP/1\.1 (\d+) /#).map { String($0.1) }
+            #expect(statuses == ["100", "201"], "\(answer)")
+            let refused = await RawConnection.exchange(
+                "POST /v1/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+                with: server.socket, keepsSending: true)
+            #expect(refused.matches(of: #/HTTP/1\.1 (\d+) /#).map { String($0.1) } == ["404"], "\(refused)")
+        }
+    }
+
+    @Test("the server survives random bytes")
     func random() async throws {
         let seed = UInt64.random(in: .min ... .max)
         try await TestServer.run { server in
@@ -291,7 +313,7 @@ import AdminServer
         }
     }
 
-    @Test("what breaks inside stays inside: the caller gets a number, the log gets the reason")
+    @Test("the response to an internal error has its request identifier, and only the log has the cause")
     func breakdown() async throws {
         try await TestServer.run { server in
             let unlucky = FakeCustodian.unlucky

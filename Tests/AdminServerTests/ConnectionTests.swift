@@ -9,7 +9,7 @@ import Vocabulary
 import AdminServer
 
 @Suite struct ConnectionTests {
-    @Test("a repeated request with its Idempotency-Key makes nothing new; another request with it is refused")
+    @Test("a repeated request with its Idempotency-Key creates nothing; another request with the key is refused")
     func idempotency() async throws {
         try await TestServer.run { server in
             let path = "/v1/merchants/merchant.com.example.shop/keys"
@@ -40,7 +40,7 @@ import AdminServer
     }
 
     @Test(
-        "a connection ends with its answer where HTTP/1.0 or the client wants it so, and goes on where it is kept",
+        "a connection is closed after its response where HTTP/1.0 or the client requires it, and otherwise stays open",
         arguments: [
             ("1.0", "", 1), ("1.0", "Connection: keep-alive\r\n", 2), ("1.1", "Connection: Close\r\n", 1),
             ("1.1", "", 2),
@@ -53,7 +53,7 @@ import AdminServer
         }
     }
 
-    @Test("many connections at once, each with many requests in one go, are all answered in order")
+    @Test("the pipelined requests of many concurrent connections are all answered in order")
     func concurrent() async throws {
         try await TestServer.run { server in
             _ = try await server.stock()
@@ -88,7 +88,7 @@ import AdminServer
         }
     }
 
-    @Test("one user's connections past its share are told so; the others' share stays free")
+    @Test("a connection beyond its user's share gets 503 and is closed, until another one closes")
     func shareOfOneUser() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
         try await TestServer.run { server in
@@ -103,7 +103,7 @@ import AdminServer
         }
     }
 
-    @Test("the socket has its mode and takes the place of a dead one")
+    @Test("the socket has its mode and replaces the socket of a process that ended")
     func socketFile() async throws {
         try await TestServer.run(mode: 0o660, overStaleSocket: true) { server in
             var found = stat()
@@ -121,8 +121,8 @@ import AdminServer
         #expect(fault?.description.contains("expected 1 to 107") == true)
     }
 
-    @Test("callers without a permit share a few connections: one more is told so and closed, and room comes back")
-    func strangers() async throws {
+    @Test("a connection beyond the share of callers without a permit gets 503 and is closed, until another one closes")
+    func withoutPermit() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
         try await TestServer.run(policy: TestServer.policy([])) { server in
             for _ in 0..<16 { keep.yield(try #require(RawConnection.open(server.socket))) }
@@ -136,7 +136,7 @@ import AdminServer
         }
     }
 
-    @Test("a shutdown comes to its end while connections that ask nothing are open")
+    @Test("a shutdown completes while idle connections are open")
     func idleConnections() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
         try await TestServer.run { server in

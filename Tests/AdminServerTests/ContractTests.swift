@@ -8,7 +8,7 @@ import Vocabulary
 import WireAPI
 import Yams
 
-/// `schema/openapi.yaml` against the program.
+/// Compares `schema/openapi.yaml` with the program.
 @Suite struct ContractTests {
     static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("schema/openapi.yaml")
@@ -23,9 +23,16 @@ import Yams
         return reference.split(separator: "/").dropFirst().reduce(contract) { $0[String($1)] ?? "missing" }
     }
 
-    /// Each operation of a socket: `GET /v1/health`, its permit, and the parameters of its query.
-    private func operations(of socket: String) throws -> [String: (permit: String, query: Set<String>)] {
-        var found: [String: (permit: String, query: Set<String>)] = [:]
+    private struct Operation {
+        let permit: String
+        /// `x-effect`; without it a `GET` reads and anything else writes.
+        let effect: String
+        let query: Set<String>
+    }
+
+    /// The operations of a socket by method and path, such as `GET /v1/health`.
+    private func operations(of socket: String) throws -> [String: Operation] {
+        var found: [String: Operation] = [:]
         for (path, item) in try #require(contract["paths"]?.mapping) {
             for (method, operation) in try #require(item.mapping) where method.string != "parameters" {
                 guard let permit = operation["x-sockets"]?[socket]?.string else { continue }
@@ -33,15 +40,16 @@ import Yams
                     $0["in"]?.string == "query"
                         && ($0["x-sockets"]?.sequence.map { $0.contains { $0.string == socket } } ?? true)
                 }
-                found["\(method.string?.uppercased() ?? "") \(path.string ?? "")"] = (
-                    permit, Set(parameters.compactMap { $0["name"]?.string })
-                )
+                found["\(method.string?.uppercased() ?? "") \(path.string ?? "")"] = Operation(
+                    permit: permit,
+                    effect: operation["x-effect"]?.string ?? (method.string == "get" ? "reads" : "writes"),
+                    query: Set(parameters.compactMap { $0["name"]?.string }))
             }
         }
         return found
     }
 
-    @Test("the admin's routes are the contract's, with their permits and query parameters")
+    @Test("the admin's routes are the contract's, with their permits, effects and query parameters")
     func adminRoutes() throws {
         let contract = try operations(of: "admin")
         #expect(Set(contract.keys) == Set(AdminRoute.all.map { "\($0.method.rawValue) \($0.path)" }))
@@ -49,6 +57,7 @@ import Yams
             let operation = contract["\(route.method.rawValue) \(route.path)"]
             #expect(operation?.permit == route.permit?.rawValue ?? "none", "\(route.path)")
             #expect(operation?.query == route.query, "\(route.path)")
+            #expect(operation?.effect == route.effect.rawValue, "\(route.path)")
         }
     }
 
@@ -63,7 +72,7 @@ import Yams
             ])
     }
 
-    @Test("every operation is answered on a socket, and has a name of its own")
+    @Test("every operation has a socket and a unique name")
     func operations() throws {
         var names: Set<String> = []
         for (path, item) in try #require(contract["paths"]?.mapping) {
@@ -96,7 +105,7 @@ import Yams
         #expect(strings("Severity", "enum") == Event.Severity.allCases.map(\.rawValue))
     }
 
-    @Test("each document's fields are its schema's, neither more nor fewer")
+    @Test("each document has exactly the fields of its schema")
     func fields() throws {
         let seen = KeyUseDocument.Observed(count: 1, first: "", last: "")
         let use = KeyUseDocument(requests: seen, decryptions: seen)
@@ -294,8 +303,8 @@ import Yams
                 "import yaml, openapi_spec_validator as v; v.validate(yaml.safe_load(open('\(Self.url.path)')))"))
     }
 
-    /// Reads lines of `schema name, tab, JSON` and says for each whether it fits.
-    private static let judge = """
+    /// Reads lines of `schema name, tab, JSON` and prints the errors of each document.
+    private static let validator = """
         import json, sys, warnings, yaml
         warnings.simplefilter("ignore")
         from jsonschema import Draft202012Validator
@@ -307,7 +316,9 @@ import Yams
                 print(name, list(error.path), error.message[:200])
         """
 
-    @Test("what the server answers fits the contract's schemas", .enabled(if: hasPython, "needs Python's jsonschema"))
+    @Test(
+        "every response of the server is valid by the contract's schemas",
+        .enabled(if: hasPython, "needs Python's jsonschema"))
     func answersFit() async throws {
         try await TestServer.run { server in
             let stock = try await server.stock()
@@ -321,7 +332,7 @@ import Yams
                 ("KeyDocument", "POST", "/v1/certificates", "CERT:\(stock.key.hex):\(stock.merchant)"),
                 ("KeyDocument", "GET", key, nil),
                 ("KeyPage", "GET", "/v1/merchants/\(stock.merchant)/keys", nil),
-                ("KeyPage", "GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
+                ("KeyPage", "GET", "/v1/keys?prefix=\(stock.key.hex.prefix(8))", nil),
                 ("KeyTransitionDocument", "POST", "\(key)/promote", nil),
                 ("RollDocument", "POST", "/v1/merchants/\(stock.merchant)/rolls", #"{"algorithm": "EC_v1"}"#),
                 ("RollPage", "GET", "/v1/rolls?state=open", nil), ("RollDocument", "GET", "/v1/rolls/1", nil),
@@ -356,10 +367,10 @@ import Yams
                 #expect(reply.status < 300 || call.schema == "Problem", "\(call): \(reply.text)")
                 lines += "\(call.schema)\t\(reply.text)\n"
             }
-            // What does not fit must be noticed: otherwise the judge judges nothing.
+            // An invalid document must be found, otherwise the validation has no effect.
             lines += "HealthDocument\t{\"live\": 1}\n"
             let findings = try await TestServer.run(
-                "python3", ["-c", Self.judge, Self.url.path], input: Data(lines.utf8))
+                "python3", ["-c", Self.validator, Self.url.path], input: Data(lines.utf8))
             let found = String(decoding: findings, as: UTF8.self).split(separator: "\n")
             #expect(found.count == 3 && found.allSatisfy { $0.hasPrefix("HealthDocument ") }, "\(found)")
         }

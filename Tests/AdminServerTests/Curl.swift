@@ -1,7 +1,7 @@
 import Foundation
 import MerchantTestSupport
 
-/// What curl got.
+/// The response that curl received.
 struct Reply: Sendable {
     let status: Int
     /// Lower-case names.
@@ -43,7 +43,7 @@ extension TestServer {
         let message: String
     }
 
-    /// Waits on a thread of its own: the server needs the few that concurrency has.
+    /// Waits on its own thread, because the server needs the threads of the concurrency pool.
     static func run(_ program: String, _ arguments: [String], input: Data = Data()) async throws -> Data {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -61,7 +61,7 @@ extension TestServer {
         process.standardOutput = stdout
         process.standardError = stderr
         try process.run()
-        // curl reads all of it before it sends anything.
+        // curl reads its whole input before it sends anything.
         try? stdin.fileHandleForWriting.write(contentsOf: input)
         try? stdin.fileHandleForWriting.close()
         let output = stdout.fileHandleForReading.readDataToEndOfFile()
@@ -79,7 +79,7 @@ extension TestServer {
 extension Reply {
     struct NotHTTP: Error { let found: String }
 
-    /// Reads one response; what came before it as 100 Continue is skipped.
+    /// Parses one response and skips a 100 Continue before it.
     init(headerAndBody bytes: Data) throws {
         guard let end = bytes.firstRange(of: Data("\r\n\r\n".utf8)) else {
             throw NotHTTP(found: String(decoding: bytes, as: UTF8.self))

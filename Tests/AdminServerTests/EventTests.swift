@@ -5,7 +5,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-@Suite("Events over the admin's socket")
+@Suite("Events on the admin socket")
 struct EventTests {
     private static func kinds(_ reply: Reply) throws -> [String] {
         try (reply.json()["items"] as? [[String: any Sendable]] ?? []).compactMap { $0["kind"] as? String }
@@ -20,7 +20,7 @@ struct EventTests {
         try await server.repository.write { try $0.append(event) }
     }
 
-    @Test("storing a certificate, promoting and revoking say so, and what that leaves")
+    @Test("storing a certificate, promoting and revoking each append an event, and so does what follows from them")
     func led() async throws {
         try await TestServer.run { server in
             let stock = try await server.stock()
@@ -30,7 +30,7 @@ struct EventTests {
             for hash in [stock.key, second] {
                 _ = try await server.curl("POST", "/v1/certificates", "CERT:\(hash.hex):\(stock.merchant)")
             }
-            // Asked again, or only tried, nothing happens: nothing is told.
+            // A repeated call and a dry run change nothing, so they append no event.
             _ = try await server.curl("POST", "/v1/certificates", "CERT:\(stock.key.hex):\(stock.merchant)")
             _ = try await server.curl("POST", "\(key)/promote", #"{"dryRun": true}"#)
             for _ in 0..<2 { _ = try await server.curl("POST", "\(key)/promote") }
@@ -53,7 +53,7 @@ struct EventTests {
         }
     }
 
-    @Test("pages, 'after', 'newest' and filters give each event once, in order")
+    @Test("pages, 'after', 'newest' and filters return each event once, in order")
     func pages() async throws {
         try await TestServer.run { server in
             for number in 0..<7 { try await Self.append(server, number % 2 == 0 ? .rollWaiting : .rollFinished) }
@@ -74,7 +74,8 @@ struct EventTests {
         }
     }
 
-    @Test("a caller who waits is answered when something happens, by nothing after its time, and at once at a shutdown")
+    @Test(
+        "a waiting caller gets a response at an event, an empty one after its time, and an immediate one at a shutdown")
     func waiting() async throws {
         try await TestServer.run { server in
             let begin = ContinuousClock.now
@@ -82,7 +83,7 @@ struct EventTests {
             #expect(try Self.sequences(empty) == [] && ContinuousClock.now - begin > .milliseconds(900))
             async let answer = server.curl("GET", "/v1/events?wait=20&kind=rollFinished")
             try await Task.sleep(for: .milliseconds(200))
-            // Another kind wakes it, and it waits on.
+            // An event of another kind does not end the wait.
             try await Self.append(server, .rollWaiting)
             try await Task.sleep(for: .milliseconds(100))
             try await Self.append(server, .rollFinished)
@@ -104,7 +105,7 @@ struct EventTests {
         var task: Task<Int, any Error>?
     }
 
-    @Test("key pairs are listed by state, in pages; a beginning and a state exclude each other")
+    @Test("key pairs are listed by state, in pages; a prefix and a state exclude each other")
     func byState() async throws {
         try await TestServer.run { server in
             let stock = try await server.stock()

@@ -7,14 +7,14 @@ import Vocabulary
 import AdminServer
 
 @Suite struct PermitTests {
-    /// The route's path with names in it that are there.
+    /// The route's path with names of existing resources.
     static func path(_ route: AdminRoute, _ stock: TestServer.Stock) -> String {
         route.path.replacing("{merchantIdentifier}", with: stock.merchant.rawValue)
             .replacing("{publicKeyHash}", with: stock.key.base64URL)
             .replacing("{partnerInternalMerchantIdentifier}", with: "shop-1")
     }
 
-    private static func judge(
+    private static func check(
         policy: CallerPolicy, refused: @escaping @Sendable (AdminRoute) -> Bool
     ) async throws {
         try await TestServer.run(policy: policy) { server in
@@ -37,26 +37,26 @@ import AdminServer
         }
     }
 
-    @Test("a caller whom no rule names is refused on every route that has a permit")
-    func nobody() async throws {
-        try await Self.judge(policy: CallerPolicy(rules: [])) { $0.permit != nil }
+    @Test("a caller without a rule is refused on every route that has a permit")
+    func withoutRule() async throws {
+        try await Self.check(policy: CallerPolicy(rules: [])) { $0.permit != nil }
     }
 
-    @Test("each permit opens its own routes and no other", arguments: Permit.allCases)
+    @Test("each permit allows its own routes and no other", arguments: Permit.allCases)
     func one(_ permit: Permit) async throws {
-        try await Self.judge(policy: TestServer.policy([permit])) { $0.permit != nil && $0.permit != permit }
+        try await Self.check(policy: TestServer.policy([permit])) { $0.permit != nil && $0.permit != permit }
     }
 
-    @Test("every permit but a route's own is not enough")
+    @Test("all permits except the route's own are not enough")
     func allButOne() async throws {
         for missing in [Permit.read, .administer] {
-            try await Self.judge(policy: TestServer.policy(Set(Permit.allCases).subtracting([missing]))) {
+            try await Self.check(policy: TestServer.policy(Set(Permit.allCases).subtracting([missing]))) {
                 $0.permit == missing
             }
         }
     }
 
-    @Test("permits for one merchant open that merchant's calls and nothing about all of them")
+    @Test("permits for one merchant allow that merchant's routes and none about every merchant")
     func scoped() async throws {
         let granted = try #require(MerchantIdentifier("merchant.com.example.shop"))
         try await TestServer.run(policy: TestServer.policy([.read, .administer], merchants: [granted])) { server in
@@ -86,7 +86,7 @@ import AdminServer
                 ("POST", "/v1/certificates", "x"),
                 ("GET", "/v1/keys/\(stock.otherKey.base64URL)", nil),
                 ("POST", "/v1/keys/\(stock.otherKey.hex)/revoke", #"{"reason": "no"}"#),
-                ("GET", "/v1/keys?beginning=\(stock.key.hex.prefix(8))", nil),
+                ("GET", "/v1/keys?prefix=\(stock.key.hex.prefix(8))", nil),
                 ("GET", "/v1/registrations", nil), ("GET", "/v1/registrations/shop-1", nil),
                 ("POST", "/v1/registrations", "{}"), ("DELETE", "/v1/registrations/shop-1", "{}"),
                 ("POST", "/v1/registrations/sync", ""), ("PUT", "/v1/domain-file", "x"),
@@ -105,11 +105,11 @@ import AdminServer
                         Event(.belowTarget, .notice, at: server.clock.now, merchant: merchant, detail: "of \(merchant)")
                     )
                 }
-                try transaction.append(Event(.rollWaiting, .notice, at: server.clock.now, detail: "of nobody"))
+                try transaction.append(Event(.rollWaiting, .notice, at: server.clock.now, detail: "of no merchant"))
             }
             let events = try await server.curl("GET", "/v1/events?newest=true").text
             #expect(events.contains("of \(stock.merchant)") && events.contains("keyRevoked"))
-            #expect(!events.contains("of \(stock.other)") && !events.contains("of nobody"))
+            #expect(!events.contains("of \(stock.other)") && !events.contains("of no merchant"))
             let list = try await server.curl("GET", "/v1/merchants")
             #expect(list.text.contains(stock.merchant.rawValue))
             #expect(!list.text.contains(stock.other.rawValue))

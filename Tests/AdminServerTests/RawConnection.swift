@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A connection that sends what no HTTP client would.
+/// A connection that can send bytes that no HTTP client sends.
 enum RawConnection {
-    /// Sends the bytes, and returns all that comes back until the server ends the connection. On a thread of its own.
+    /// Sends the bytes and returns everything that the server sends until it closes the connection. On its own thread.
     ///
     /// - Parameter keepsSending: whether the sending side stays open, so that the server has to end the connection.
     static func exchange(_ bytes: Data, with socket: String, keepsSending: Bool = false) async -> Data {
@@ -19,7 +19,7 @@ enum RawConnection {
             decoding: await exchange(Data(text.utf8), with: socket, keepsSending: keepsSending), as: UTF8.self)
     }
 
-    /// - Returns: a connected socket, which the caller closes; nil where nobody listens.
+    /// - Returns: a connected socket, which the caller must close; nil where no process listens.
     static func open(_ path: String) -> CInt? {
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         var patience = timeval(tv_sec: 20, tv_usec: 0)
@@ -53,7 +53,7 @@ enum RawConnection {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
-            // A connection that does not end is no HTTP response to anything; one that is reset has ended.
+            // A connection that does not end is an error; one that is reset has ended.
             if count < 0, errno == EAGAIN, keepsSending { return Data("the connection did not end in 20 s".utf8) }
             guard count > 0 else { return answer }
             answer.append(contentsOf: buffer[..<count])

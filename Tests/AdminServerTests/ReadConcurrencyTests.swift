@@ -20,7 +20,7 @@ import AdminServer
         func end() { running.withLock { $0 -= 1 } }
     }
 
-    @Test("one user has a few reads at the same time, and every one has its turn")
+    @Test("the number of one user's concurrent reads is limited, and each read is run")
     func bounded() async throws {
         let (turns, counts) = (ReadConcurrency(atOnce: 4), Counts())
         let done = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -60,7 +60,7 @@ import AdminServer
         }
     }
 
-    @Test("a read that fails gives its turn back")
+    @Test("a read that fails ends its turn")
     func failing() async throws {
         struct Failure: Error {}
         let turns = ReadConcurrency(atOnce: 1)

@@ -15,7 +15,7 @@ import WireAPI
     }
 
     @Test(
-        "every identifier of Apple's alphabet goes round, decoded exactly once",
+        "every identifier of Apple's alphabet is accepted in a path, decoded exactly once",
         arguments: ["~-_+&@$!|,.;", "...", "a+b", "sync", "Shop", String(repeating: "|$", count: 512)])
     func identifiers(_ name: String) async throws {
         try await TestServer.run { server in
@@ -33,7 +33,7 @@ import WireAPI
         }
     }
 
-    @Test("an identifier that was encoded twice, or is none, is refused in words")
+    @Test("an identifier that is encoded twice or invalid is refused")
     func badIdentifiers() async throws {
         try await TestServer.run { server in
             for path in ["a%257Cb", "ab", "a%2Fb", "a%20b", "a%0Ab", String(repeating: "x", count: 1025)] {
@@ -44,7 +44,7 @@ import WireAPI
         }
     }
 
-    @Test("domains are named in Unicode or ASCII, and whatever is no name gets its clear answer without Apple")
+    @Test("domains are accepted in Unicode or ASCII, and an invalid name is refused without a call to Apple")
     func domains() async throws {
         try await TestServer.run { server in
             let made = try await server.curl("POST", "/v1/registrations", Self.order("shop-1", ["BÜCHER.example"]))
@@ -66,7 +66,7 @@ import WireAPI
     }
 
     @Test(
-        "each way in which Apple fails has its status and code",
+        "each of Apple's failures has its status, code and Retry-After",
         arguments: [
             (ScriptedGateway.Fault.refused, 422, "gatewayRefused"), (.unauthorized, 502, "gatewayUnauthorized"),
             (.rateLimited, 429, "gatewayRateLimited"), (.unreachable, 503, "gatewayUnavailable"),
@@ -85,7 +85,7 @@ import WireAPI
         }
     }
 
-    @Test("a dry run, a removal and a sync tell what they do")
+    @Test("a dry run, a removal and a sync report what they do")
     func story() async throws {
         try await TestServer.run { server in
             _ = try await server.curl("POST", "/v1/registrations", Self.order("shop-1", ["a.example", "b.example"]))
@@ -107,7 +107,7 @@ import WireAPI
         }
     }
 
-    @Test("the domain file is served to everybody, byte for byte, and absent until it is set")
+    @Test("the domain file is served without a permit, byte for byte, and is 404 until it is set")
     func domainFile() async throws {
         let bytes = Data((0..<9000).map { UInt8(truncatingIfNeeded: $0) })
         let path = Paths.wellKnownDomainFile
@@ -125,7 +125,7 @@ import WireAPI
         }
     }
 
-    /// Finds what it was told to find, and remembers what it was asked.
+    /// Returns a given finding, and records the calls.
     private final class Checker: DomainChecker {
         let asked = Mutex<[(DomainName, [UInt8])]>([])
         func check(_ domain: DomainName, expecting file: [UInt8]) async -> DomainCheckReport {
@@ -135,7 +135,7 @@ import WireAPI
         }
     }
 
-    @Test("a domain check needs the file, and tells each finding")
+    @Test("a domain check needs the file, and reports each finding")
     func domainCheck() async throws {
         let checker = Checker()
         try await TestServer.run(domainChecker: checker) { server in

@@ -9,7 +9,7 @@ import AdminServer
 @Suite struct StoryTests {
     static let merchant = "merchant.com.example.shop"
 
-    @Test("adding a merchant with its key pairs answers with their CSRs, the same ones when it is repeated")
+    @Test("adding a merchant with key pairs returns their CSRs, and the same ones when it is repeated")
     func addedWithKeyPairs() async throws {
         try await TestServer.run { server in
             func add(_ rest: String) async throws -> [[String: any Sendable]]? {
@@ -30,7 +30,7 @@ import AdminServer
         }
     }
 
-    @Test("a merchant's first year: onboard, certify, roll, withdraw, undo, destroy, remove")
+    @Test("a merchant's first year: onboard, certify, roll, revoke, restore, destroy, remove")
     func year() async throws {
         try await TestServer.run { server in
             // 1. Onboard.
@@ -44,7 +44,7 @@ import AdminServer
                 added.string("merchantIdentifierHash")
                     == MerchantIdentifierHash(of: MerchantIdentifier(Self.merchant)!).hex)
 
-            // 2. Two key pairs; the CSR of each, both ways.
+            // 2. Generate two key pairs and get the CSR of each, as PEM and DER.
             var hashes: [PublicKeyHash] = []
             for body in ["", #"{"algorithm": "EC_v1", "purpose": "paymentProcessing"}"#] {
                 let made = try await server.curl("POST", "/v1/merchants/\(Self.merchant)/keys", body)
@@ -66,7 +66,7 @@ import AdminServer
             #expect(der.headers["content-type"] == "application/pkcs10")
             #expect(der.text == "CSR of \(first.hex)")
 
-            // 3. Promote has to wait for the certificate.
+            // 3. A key without a certificate cannot be promoted.
             let early = try await server.curl("POST", "/v1/keys/\(first.hex)/promote")
             #expect(early.status == 409 && early.string("code") == "keyWithoutCertificate")
             for hash in hashes {
@@ -78,7 +78,7 @@ import AdminServer
                 }
             }
 
-            // 4. Roll from the first to the second, looking before the leap.
+            // 4. Roll from the first to the second, after a dry run.
             #expect(try await server.curl("POST", "/v1/keys/\(first.hex)/promote").status == 200)
             let dry = try await server.curl("POST", "/v1/keys/\(second.hex)/promote", #"{"dryRun": true}"#)
             #expect(try dry.json()["dryRun"] as? Bool == true)
@@ -87,7 +87,7 @@ import AdminServer
             #expect(try (rolled.json()["transitions"] as? [any Sendable])?.count == 2)
             #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "retiring")
 
-            // 5. Withdraw the old one; the last one stays.
+            // 5. Revoke the old one; the last one cannot be revoked.
             #expect(
                 try await server.curl("POST", "/v1/keys/\(first.hex)/revoke", #"{"reason": "rolled"}"#).status == 200)
             let last = try await server.curl("POST", "/v1/keys/\(second.hex)/revoke", #"{"reason": "rolled"}"#)
@@ -95,7 +95,7 @@ import AdminServer
             #expect(try await server.curl("POST", "/v1/keys/\(first.hex)/restore").status == 200)
             #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "retiring")
 
-            // 6. Everything goes, on purpose.
+            // 6. Remove everything.
             for hash in hashes {
                 let revoked = try await server.curl(
                     "POST", "/v1/keys/\(hash.hex)/revoke", #"{"reason": "compromised"}"#)
@@ -116,7 +116,7 @@ import AdminServer
             #expect(try await server.curl("DELETE", "/v1/merchants/\(Self.merchant)").status == 200)
             #expect(try await server.curl("GET", "/v1/merchants/\(Self.merchant)").status == 404)
 
-            // 7. Each action is in the log once, dry runs are not, and the audit tells all of it.
+            // 7. The log has each action once and no dry run, and the audit has all actions.
             let actions = server.log.lines.filter { $0.hasPrefix("info ") }
             #expect(actions.filter { $0.hasPrefix("info key generated ") }.count == 2)
             #expect(actions.filter { $0.hasPrefix("info key promoted ") }.count == 2)
@@ -129,10 +129,10 @@ import AdminServer
         }
     }
 
-    @Test("a key is found by each spelling of its publicKeyHash, whole or its beginning")
+    @Test("a key is found by each spelling of its publicKeyHash, whole or by a prefix")
     func spellings() async throws {
         try await TestServer.run { server in
-            // Base64 with '/', '+' and padding is what paths and queries stumble over.
+            // Base64 with '/', '+' and padding must be encoded in paths and queries.
             var hash: PublicKeyHash
             let stock = try await server.stock()
             repeat {
@@ -148,14 +148,16 @@ import AdminServer
                 #expect(reply.string("publicKeyHash") == hash.base64, "\(spelling): \(reply.text)")
             }
             #expect(try await server.curl("GET", "/v1/keys/\(hash.base64)").status == 404)
-            for beginning in [hash.hex.prefix(10), hash.base64URL.prefix(10), hash.base64.prefix(43)] {
-                let reply = try await server.curl("GET", "/v1/keys?beginning=\(beginning)")
-                #expect(reply.status == 200 && reply.text.contains(hash.base64), "\(beginning): \(reply.text)")
+            for prefix in [hash.hex.prefix(10), hash.base64URL.prefix(10), hash.base64.prefix(43)] {
+                let reply = try await server.curl("GET", "/v1/keys?prefix=\(prefix)")
+                #expect(reply.status == 200 && reply.text.contains(hash.base64), "\(prefix): \(reply.text)")
             }
         }
     }
 
-    @Test("an import brings a key pair and its certificate; nothing of the private key or passphrase is said or logged")
+    @Test(
+        "an import stores a key pair and its certificate; no response or log line has the private key or the passphrase"
+    )
     func keyImport() async throws {
         try await TestServer.run { server in
             let stock = try await server.stock()
@@ -188,7 +190,7 @@ import AdminServer
         }
     }
 
-    @Test("lists come in order and in pages")
+    @Test("lists are sorted and paged")
     func pages() async throws {
         try await TestServer.run { server in
             for letter in "ecabd" {
@@ -214,7 +216,7 @@ import AdminServer
         }
     }
 
-    @Test("status, metrics, health and the contract say what they should")
+    @Test("status, metrics, health and the contract have the expected content")
     func watching() async throws {
         try await TestServer.run { server in
             let stock = try await server.stock()
@@ -231,8 +233,8 @@ import AdminServer
                 "merchantkeyd_merchants 2", "merchantkeyd_merchants_below_target 2",
                 #"merchantkeyd_key_pairs{state="standby"} 1"#, #"merchantkeyd_key_pairs{state="pending"} 1"#,
                 "merchantkeyd_certificates 1", "merchantkeyd_certificate_soonest_end_timestamp_seconds \(ends)",
-                #"merchantkeyd_admin_requests_total{method="GET",route="/v1/status",status="200"} 1"#,
-                #"merchantkeyd_admin_requests_total{method="other",route="other",status="404"} 1"#,
+                #"merchantkeyd_http_requests_total{server="admin",method="GET",route="/v1/status",status="200"} 1"#,
+                #"merchantkeyd_http_requests_total{server="admin",method="other",route="other",status="404"} 1"#,
                 #"merchantkeyd_build_info{version="1.2.3"} 1"#,
             ] { #expect(metrics.text.contains("\n\(line)\n"), "\(line)") }
             #expect(metrics.text.firstMatch(of: /\nprocess_resident_memory_bytes [0-9]{6,}\n/) != nil)
@@ -244,7 +246,7 @@ import AdminServer
         }
     }
 
-    @Test("health answers 503 with the reasons while the daemon is not ready")
+    @Test("health is 503 with the reasons while the daemon is not ready")
     func notReady() async throws {
         try await TestServer.run(ready: false) { server in
             let health = try await server.curl("GET", "/v1/health")
@@ -252,7 +254,7 @@ import AdminServer
         }
     }
 
-    @Test("HEAD answers as GET does, without the content")
+    @Test("the response to HEAD is that to GET without the content")
     func head() async throws {
         try await TestServer.run { server in
             for path in ["/v1/health", "/nonsense"] {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HTTPKit
 import LocalSocket
 import Logging
 import MerchantCore
@@ -21,10 +22,11 @@ struct TestServer: Sendable {
     let log: CapturedLog
     let gateway: ScriptedGateway
     let operations: MerchantOperations
+    let requests = RequestMetrics()
 
     static let openAPI = Array("openapi: 3.1.0\n".utf8)
 
-    /// Every permit but the export of private keys, for whoever runs the tests.
+    /// Every permit except the export of private keys, for the user that runs the tests.
     static var everything: CallerPolicy { .standard(ownUID: getuid()) }
 
     static func policy(_ permits: Set<Permit>, merchants: Set<MerchantIdentifier>? = nil) -> CallerPolicy {
@@ -57,7 +59,7 @@ struct TestServer: Sendable {
         let server = AdminServer(
             socketPath: test.socket, socketMode: mode, operations: operations, policy: policy,
             health: { HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the clock jumped"]) },
-            version: "1.2.3", startedAt: clock.now, openAPI: openAPI, logger: test.log.logger)
+            version: "1.2.3", startedAt: clock.now, openAPI: openAPI, requests: test.requests, logger: test.log.logger)
         let group = ServiceGroup(
             services: [server], logger: Logger(label: "services") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -76,7 +78,7 @@ struct TestServer: Sendable {
         }
     }
 
-    /// Two merchants with one key pair each: made past the server, which a test's policy may not allow.
+    /// Two merchants with one key pair each. They are created without the server, whose policy may not allow it.
     struct Stock: Sendable {
         // swift-format-ignore: NeverForceUnwrap
         let merchant = MerchantIdentifier("merchant.com.example.shop")!
@@ -105,7 +107,7 @@ struct TestServer: Sendable {
     }
 }
 
-/// Everything that was logged, as text.
+/// Captures all log lines as text.
 final class CapturedLog: Sendable {
     private let stored = Lines()
 

@@ -8,14 +8,14 @@ import Vocabulary
 
 import AdminServer
 
-/// What a local user can do who may connect and has no permit.
+/// What a local user without a permit can do who can connect.
 @Suite struct UntrustedCallerTests {
-    private static let nobody = TestServer.policy([])
+    private static let withoutPermit = TestServer.policy([])
     private static let refused = "GET /v1/merchants HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("a caller without a permit gets one refusal a connection, whatever it pipelines")
+    @Test("a caller without a permit gets one refusal for each connection, whatever it pipelines")
     func oneRefusal() async throws {
-        try await TestServer.run(policy: Self.nobody) { server in
+        try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
                 String(repeating: Self.refused, count: 1000), with: server.socket, keepsSending: true)
             #expect(answer.hasPrefix("HTTP/1.1 403 "))
@@ -23,9 +23,9 @@ import AdminServer
         }
     }
 
-    @Test("what needs no permit is answered as often as it is asked")
+    @Test("a route without a permit is answered for every request of a connection")
     func openRoutes() async throws {
-        try await TestServer.run(policy: Self.nobody) { server in
+        try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
                 String(repeating: "GET /v1/openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n", count: 200), with: server.socket)
             #expect(answer.matches(of: #/HTTP/1\.1 200 /#).count == 200)
@@ -35,7 +35,7 @@ import AdminServer
     @Test("refused requests are counted in the audit, and few of them are in the log")
     func countedNotLogged() async throws {
         let count = 300
-        try await TestServer.run(policy: Self.nobody) { server in
+        try await TestServer.run(policy: Self.withoutPermit) { server in
             for _ in 0..<count {
                 let answer = await RawConnection.exchange(Self.refused, with: server.socket)
                 #expect(answer.hasPrefix("HTTP/1.1 403 "))
@@ -58,7 +58,7 @@ import AdminServer
     func manyBodies() async throws {
         // 16 connections of 1 MiB each would hold more than callers without a permit may.
         let path = "/v1/merchants/merchant.com.example.shop/keys/import"
-        try await TestServer.run(policy: Self.nobody) { server in
+        try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
                 "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n", with: server.socket,
                 keepsSending: true)
@@ -68,7 +68,7 @@ import AdminServer
 }
 
 @Suite struct ResponseMemoryTests {
-    @Test("bodies and responses of one user past its share are refused with 503, and the connection goes on")
+    @Test("bodies and responses beyond the share of one user are refused with 503, and the connection stays open")
     func overloaded() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
         try await TestServer.run { server in

@@ -33,7 +33,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "A verified decrypt claims unless that is declined, and a payment is claimed once, in whichever case its name is"
+        "A verified decrypt claims unless the request declines it, and a payment is claimed once, in any letter case of its transactionId"
     )
     func once() async throws {
         let token = try token(payment: 0xAB)
@@ -57,7 +57,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("A token that is refused for any reason claims nothing: the genuine one still wins")
+    @Test("A token that is refused for any reason claims nothing: the genuine one can still be decrypted")
     func refusedClaimsNothing() async throws {
         let genuine = try token()
         let noise = try MintedToken(to: key.publicKey, payment: 1)
@@ -99,7 +99,8 @@ struct ClaimTests {
         }
     }
 
-    @Test("The same request with the same Idempotency-Key is answered again; with another key 409, another body 422")
+    @Test(
+        "The same request with the same Idempotency-Key gets the same response; with another key 409, another body 422")
     func repeats() async throws {
         let token = try token()
         let request = token.request(expected: Self.expected, "")
@@ -122,7 +123,9 @@ struct ClaimTests {
         #expect(stage.claims.count == 2)
     }
 
-    @Test("A repeat is answered after the token's time too, as its first attempt was in time; nobody else's is")
+    @Test(
+        "A repeat is answered after the token's time too, because its first attempt was in time; other requests are not"
+    )
     func lateRepeat() async throws {
         let request = try token().request(expected: Self.expected, "")
         try await stage.serve { _ in
@@ -153,7 +156,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "An Idempotency-Key that is none is 400",
+        "An invalid Idempotency-Key is 400",
         arguments: ["", String(repeating: "k", count: 256), "a\r\nIdempotency-Key: b"])
     func malformedKey(key: String) async throws {
         let request = try token().request(expected: Self.expected, "")
@@ -165,7 +168,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "Where claims cannot be stored, a decrypt that claims is 503 and keeps the plaintext; everything else goes on")
+        "Where claims cannot be stored, a decrypt that claims is 503 without the plaintext; everything else works")
     func failingClaims() async throws {
         let token = try token()
         stage.claims.fail(MerchantError(.storeUnavailable, "the disk is full"))
@@ -182,7 +185,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("Where the audit cannot be written, what must be on record is refused and claims nothing")
+    @Test("Where the audit cannot be written, requests that need a record are refused and claim nothing")
     func failingAudit() async throws {
         let token = try token()
         stage.store.failure.withLock { $0 = MerchantError(.storeUnavailable, "the disk is full") }
@@ -195,7 +198,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "The view of an authorization message names a network's own fields",
+        "The view of an authorization message has the network's own fields",
         arguments: [
             (
                 "4817499130210000", "3DSecure",
@@ -218,7 +221,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("A payment that is no 3DSecure payment has no view of an authorization message, and is answered all the same")
+    @Test("A payment that is not a 3DSecure payment is decrypted without a view of an authorization message")
     func noAuthorization() async throws {
         let plaintext = MintedToken.plaintext.replacing("onlinePaymentCryptogram", with: "emvData")
             .replacing("3DSecure", with: "EMV")
@@ -230,7 +233,7 @@ struct ClaimTests {
     }
 }
 
-/// Whether bytes are one JSON object, by another parser than ours.
+/// Whether bytes are one JSON object, by Foundation's parser.
 enum JSONParserCheck {
     private struct Anything: Decodable {
         init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }

@@ -8,11 +8,11 @@ import Vocabulary
 
 import DecryptorServer
 
-@Suite("A connection's bounds")
+@Suite("A connection's limits")
 struct ConnectionBoundTests {
     let stage = Stage()
 
-    @Test("A body past the bound is 413 and ends the connection", arguments: [true, false])
+    @Test("A body beyond the limit is 413 and closes the connection", arguments: [true, false])
     func tooLarge(isChunked: Bool) async throws {
         let hash = stage.addKey()
         try await stage.serve { _ in
@@ -30,13 +30,13 @@ struct ConnectionBoundTests {
             #expect(reply?.status == 413)
             #expect(reply?.fields["connection"] == "close")
             #expect(after == nil)
-            // One byte less is read and judged.
+            // One byte less is accepted and parsed.
             #expect(try await stage.ask("POST", target, String(body.dropLast())).status == 400)
         }
     }
 
     @Test(
-        "A request that breaks HTTP's rules gets a problem document and the end of the connection",
+        "A request that breaks HTTP's rules gets a problem document, and the connection is closed",
         arguments: HTTPRuleCase.refused)
     func brokenRules(_ example: HTTPRuleCase) async throws {
         try await stage.serve { _ in
@@ -52,7 +52,7 @@ struct ConnectionBoundTests {
     }
 
     @Test(
-        "A request whose connection ends with it is answered, and the connection ends",
+        "A request that ends its connection is answered, and the connection is closed",
         arguments: HTTPRuleCase.answeredOnce)
     func answeredOnce(_ example: HTTPRuleCase) async throws {
         try await stage.serve { _ in
@@ -66,7 +66,7 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("A caller without a permit gets one refusal a connection, whatever it pipelines")
+    @Test("A caller without a permit gets one refusal for each connection, whatever it pipelines")
     func oneRefusal() async throws {
         try await stage.serve(policy: Stage.policy([])) { _ in
             let (reply, after) = try await stage.client { client in
@@ -79,7 +79,7 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("Hundreds of pipelined requests are answered in order, a broken one among them after those before it")
+    @Test("Hundreds of pipelined requests are answered in order, and then a malformed one is refused")
     func manyPipelined() async throws {
         try await stage.serve { _ in
             let (statuses, after) = try await stage.client { client in
@@ -117,7 +117,7 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("Bytes that come one by one do not keep a request alive")
+    @Test("A request that arrives byte by byte is refused in time")
     func drip() async throws {
         var limits = Limits()
         limits.requestTime = .milliseconds(200)
@@ -134,7 +134,7 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("A silent connection is closed after the idle time, one that waits for its answer is not")
+    @Test("An idle connection is closed after the idle time, one that waits for its response is not")
     func idle() async throws {
         let rsa = stage.addKey(algorithm: .rsaV1)
         let slow = Stage.slowRequest(rsa)
@@ -153,7 +153,7 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("A connection past the bound gets 503 with Retry-After; once another has ended there is room again")
+    @Test("A connection beyond the limit gets 503 with Retry-After, until another one closes")
     func connectionBound() async throws {
         var limits = Limits()
         limits.connections.total = 3
@@ -177,8 +177,8 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("Callers without a permit share a few connections, whatever room there is")
-    func strangers() async throws {
+    @Test("Callers without a permit share a few connections, however many others are free")
+    func withoutPermit() async throws {
         var limits = Limits()
         limits.connections.withoutPermit = 2
         try await stage.serve(limits: limits, policy: Stage.policy([])) { _ in
@@ -195,7 +195,7 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("Requests past the bound of waiting ones get 503 with Retry-After; quick ones are still answered")
+    @Test("Requests beyond the limit of waiting ones get 503 with Retry-After; quick ones are still answered")
     func waitingBound() async throws {
         let rsa = stage.addKey(algorithm: .rsaV1)
         let hash = stage.addKey()

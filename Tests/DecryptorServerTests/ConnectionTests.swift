@@ -9,7 +9,7 @@ import DecryptorServer
 struct ConnectionTests {
     let stage = Stage()
 
-    @Test("The socket has its mode, and curl speaks to it")
+    @Test("The socket has its mode, and curl can use it")
     func curl() async throws {
         let hash = stage.addKey()
         try await stage.serve { _ in
@@ -32,7 +32,7 @@ struct ConnectionTests {
         #expect(access(stage.socketPath, F_OK) != 0)
     }
 
-    @Test("Pipelined requests are answered in order, the slow before the quick that came after it")
+    @Test("Pipelined requests are answered in order, also where a slow one precedes a quick one")
     func order() async throws {
         let rsa = stage.addKey(algorithm: .rsaV1)
         let keys = (0..<30).map { _ in stage.addKey() }
@@ -59,7 +59,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Past the bound of unanswered requests nothing more is read until some are answered")
+    @Test("At the limit of unanswered requests nothing more is read until some are answered")
     func backpressure() async throws {
         let rsa = stage.addKey(algorithm: .rsaV1)
         let hash = stage.addKey()
@@ -70,7 +70,7 @@ struct ConnectionTests {
             let gate = stage.closeGate()
             let (isFull, statuses) = try await stage.client { client in
                 client.send(slow)
-                // Far more than a socket holds: the client can only send it all if the server reads on.
+                // More than the buffers of a socket: the client can send all of it only if the server continues to read.
                 let request = SocketClient.request("GET", "/v1/keys/\(hash.base64URL)")
                 let sent = client.sendWithoutWaiting(
                     String(repeating: request, count: 20_000), until: .milliseconds(300))
@@ -87,7 +87,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Who says that nothing more will come still gets every answer, then the end")
+    @Test("A client that closes its sending side still gets every response before the connection is closed")
     func halfClosed() async throws {
         let rsa = stage.addKey(algorithm: .rsaV1)
         let slow = Stage.slowRequest(rsa)
@@ -106,7 +106,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "What asks for the end gets it after its answer",
+        "A request that asks to close the connection is answered first",
         arguments: [
             "GET /v1/health HTTP/1.1\r\nHost: d\r\nConnection: close\r\n\r\n", "GET /v1/health HTTP/1.0\r\n\r\n",
             "GET /v1/health HTTP/1.1\r\nHost: d\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
@@ -123,7 +123,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A client that waits to be asked for its body is asked")
+    @Test("A client that waits for 100 Continue gets it")
     func expectContinue() async throws {
         let rsa = stage.addKey(algorithm: .rsaV1)
         try await stage.serve { _ in

@@ -7,11 +7,11 @@ import Vocabulary
 
 import DecryptorServer
 
-@Suite("The drain")
+@Suite("Shutdown")
 struct DrainTests {
     let stage = Stage()
 
-    @Test("What was asked is answered, pipelined requests too; nobody new is heard, and idle connections end")
+    @Test("At shutdown all received requests are answered, no connection is accepted, and idle connections are closed")
     func drain() async throws {
         let rsa = stage.addKey(algorithm: .rsaV1)
         let slow = Stage.slowRequest(rsa)
@@ -29,7 +29,7 @@ struct DrainTests {
             try await stage.blocking {
                 #expect(try idle.client.reply() == nil)
                 #expect(throws: SocketClient.Failed.self) { try SocketClient(path) }
-                // The kernel lets the client send until the connection hears no more; all that it let through is answered.
+                // The kernel accepts bytes until the connection stops receiving; every request among them is answered.
                 var asked = 501
                 while busy.client.send(SocketClient.request("GET", "/v1/health")) {
                     asked += 1
@@ -42,7 +42,7 @@ struct DrainTests {
         }
     }
 
-    @Test("A client that does not take its answers does not hold the end up past the drain time")
+    @Test("A client that does not read its responses does not delay the shutdown beyond the drain time")
     func bound() async throws {
         let hash = stage.addKey()
         var limits = Limits()
@@ -64,7 +64,7 @@ struct DrainTests {
     }
 }
 
-/// Carries a client from one thread to the next; only one has it at a time.
+/// Passes a client from one thread to the next; only one thread uses it at a time.
 private struct Handed: @unchecked Sendable {
     let client: SocketClient
 

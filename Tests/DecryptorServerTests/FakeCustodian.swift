@@ -7,7 +7,7 @@ import Secrets
 import Synchronization
 import Vocabulary
 
-/// Holds a door shut until it is opened, for everybody at once.
+/// Blocks every caller until it is opened.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let arrivals = Atomic<Int>(0)
@@ -18,13 +18,13 @@ final class Gate: Sendable {
         semaphore.signal()
     }
 
-    /// Returns once so many stand before the gate.
+    /// Returns once the given number of callers wait.
     func awaitArrivals(_ count: Int) { while arrivals.load(ordering: .relaxed) < count { usleep(500) } }
 
     func open() { semaphore.signal() }
 }
 
-/// Real P-256 keys in memory; its RSA answers with the first 16 bytes it is given, once its gate is open.
+/// P-256 keys in memory. For RSA it returns the first 16 bytes of the input, once its gate is open.
 final class FakeCustodian: KeyCustodian {
     struct NotNeeded: Error {}
 

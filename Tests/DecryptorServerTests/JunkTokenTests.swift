@@ -11,7 +11,7 @@ import Vocabulary
     let stage = Stage()
     let key = P256.KeyAgreement.PrivateKey()
 
-    /// What is stored of the key's use after one request with the token.
+    /// The stored use of the key after one request with the token.
     func use(
         after token: MintedToken, state: KeyState = .retiring, expected: String = #"{"merchantIdentifier":"any"}"#,
         _ more: String = ""

@@ -10,22 +10,22 @@ import DecryptorServer
 
 @Suite("The server's parts")
 struct PartsTests {
-    private func response(_ text: String, isSecret: Bool = false) -> Response {
-        Response(.ok, bodyCapacity: text.utf8.count, holdsSecret: isSecret) { $0.writeString(text) }
+    private func response(_ text: String, isSecret: Bool = false) -> EncodedResponse {
+        EncodedResponse(.ok, bodyCapacity: text.utf8.count, holdsSecret: isSecret) { $0.writeString(text) }
     }
 
-    private func text(_ response: Response) -> String {
+    private func text(_ response: EncodedResponse) -> String {
         String(buffer: response.wireBytes(isHead: false, isLast: false))
     }
 
-    @Test("Answers leave the queue in the order of the requests, whichever is known first")
+    @Test("Responses leave the queue in the order of the requests, whichever is known first")
     func queue() {
         var queue = ResponseQueue()
         let first = queue.nextPlace
-        queue.append(AnswerForm())
-        queue.append(AnswerForm(), response("b"))
+        queue.append(ResponseForm())
+        queue.append(ResponseForm(), response("b"))
         let third = queue.nextPlace
-        queue.append(AnswerForm())
+        queue.append(ResponseForm())
         queue.fill(third, with: response("c"))
         #expect(queue.takeFirst() == nil)
         queue.fill(first, with: response("a"))
@@ -35,7 +35,7 @@ struct PartsTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("An answer's forms: whole, without its body, and as the last of its connection")
+    @Test("A response is sent whole, without its body, or as the last of its connection")
     func forms() {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
         #expect(text(response("{}")) == head + "\r\n{}")
@@ -48,7 +48,7 @@ struct PartsTests {
             String(buffer: response("{}").wireBytes(isHead: true, isLast: true)) == head + "Connection: close\r\n\r\n")
     }
 
-    @Test("A secret is overwritten in the memory that everybody shares, also where its form was copied")
+    @Test("A secret is overwritten in shared memory, also where another form was made of it")
     func wiping() {
         let secret = response("secret", isSecret: true)
         let shared = secret.wireBytes(isHead: false, isLast: false)
@@ -62,7 +62,7 @@ struct PartsTests {
         #expect(text(plain).hasSuffix("plain"))
     }
 
-    @Test("Base64 is written as everybody writes it", arguments: 0..<70)
+    @Test("Base64 is written as Foundation writes it", arguments: 0..<70)
     func base64(count: Int) {
         let bytes = (0..<count).map { _ in UInt8.random(in: 0...255) }
         var buffer = ByteBuffer()
@@ -71,7 +71,7 @@ struct PartsTests {
         #expect(buffer.writerIndex == ByteBuffer.base64Length(of: count))
     }
 
-    @Test("The quick reader of paths reads what the general one reads, and nothing else")
+    @Test("The fast parser of paths accepts the same canonical spelling as the general one, and nothing else")
     func pathSpelling() {
         for _ in 0..<2000 {
             let hash = PublicKeyHash(of: (0..<8).map { _ in UInt8.random(in: 0...255) })
@@ -86,47 +86,40 @@ struct PartsTests {
         }
     }
 
-    @Test("Percent-encoding is decoded, and refused where it is none")
-    func percent() {
-        #expect(PercentEncoding.decode("a%2Fb%3d+"[...].utf8) == "a/b=+")
-        #expect(PercentEncoding.decode(""[...].utf8) == "")
-        for text in ["%", "%4", "%4g", "%+1", "%ff"] { #expect(PercentEncoding.decode(text[...].utf8) == nil) }
-    }
-
-    @Test("The cache keeps to its bound, and what is used stays")
+    @Test("The cache stays within its limit and keeps what is used")
     func bound() {
         let clock = HandClock()
-        let cache = AnswerCache(maximumBytes: 1024 * 1024)
+        let cache = KeyResponseCache(maximumBytes: 1024 * 1024)
         let hashes = (0..<5000).map { PublicKeyHash(of: Array("\($0)".utf8)) }
         let favourite = PublicKeyHash(of: Array("favourite".utf8))
-        let answer = AnswerCache.Answer(
+        let entry = KeyResponseCache.Entry(
             merchantIdentifier: Stage.merchant, algorithm: .ecV1,
             response: response(String(repeating: "x", count: 1800)).compacted, readAt: clock.now)
-        cache.fill(answer, for: favourite, cache.ticket(for: favourite))
+        cache.fill(entry, for: favourite, cache.ticket(for: favourite))
         for hash in hashes {
-            cache.fill(answer, for: hash, cache.ticket(for: hash))
-            #expect(cache.answer(for: favourite, at: clock.now) != nil)
+            cache.fill(entry, for: hash, cache.ticket(for: hash))
+            #expect(cache.entry(for: favourite, at: clock.now) != nil)
         }
         #expect(cache.footprint <= 1024 * 1024 + 16 * 4096)
-        #expect(cache.answer(for: hashes[0], at: clock.now) == nil)
-        #expect(cache.answer(for: hashes[4999], at: clock.now) != nil)
+        #expect(cache.entry(for: hashes[0], at: clock.now) == nil)
+        #expect(cache.entry(for: hashes[4999], at: clock.now) != nil)
     }
 
-    @Test("A change drops the answer and every filling begun before it")
+    @Test("A change drops the entry, and every entry that was read before it")
     func invalidation() {
         let clock = HandClock()
-        let cache = AnswerCache()
+        let cache = KeyResponseCache()
         let hash = PublicKeyHash(of: [1])
-        let answer = AnswerCache.Answer(
+        let entry = KeyResponseCache.Entry(
             merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), readAt: clock.now)
         let early = cache.ticket(for: hash)
-        cache.fill(answer, for: hash, early)
-        #expect(cache.answer(for: hash, at: clock.now) != nil)
+        cache.fill(entry, for: hash, early)
+        #expect(cache.entry(for: hash, at: clock.now) != nil)
         cache.keysChanged([hash])
-        #expect(cache.answer(for: hash, at: clock.now) == nil)
-        cache.fill(answer, for: hash, early)
-        #expect(cache.answer(for: hash, at: clock.now) == nil)
-        cache.fill(answer, for: hash, cache.ticket(for: hash))
-        #expect(cache.answer(for: hash, at: clock.now) != nil)
+        #expect(cache.entry(for: hash, at: clock.now) == nil)
+        cache.fill(entry, for: hash, early)
+        #expect(cache.entry(for: hash, at: clock.now) == nil)
+        cache.fill(entry, for: hash, cache.ticket(for: hash))
+        #expect(cache.entry(for: hash, at: clock.now) != nil)
     }
 }

@@ -12,9 +12,9 @@ import DecryptorServer
 struct PermitTests {
     let stage = Stage()
 
-    @Test("The routes and their permits are these")
+    @Test("The table has these routes and permits")
     func table() {
-        let lines = Route.table.map { "\($0.method.rawValue) \($0.path) \($0.permit)" }
+        let lines = DecryptorRoute.table.map { "\($0.method.rawValue) \($0.path) \($0.permit)" }
         #expect(
             lines == [
                 "GET /v1/keys/{publicKeyHash} permit(MerchantCore.Permit.resolve)",
@@ -23,11 +23,11 @@ struct PermitTests {
                 "POST /v1/payment-tokens/decrypt permit(MerchantCore.Permit.decrypt)",
                 "GET /v1/health any",
             ])
-        #expect(Set(Route.table.map(\.endpoint)) == Set(Route.Endpoint.allCases))
+        #expect(Set(DecryptorRoute.table.map(\.endpoint)) == Set(DecryptorRoute.Endpoint.allCases))
     }
 
-    @Test("Without its permit each route is 403 and says which permit it takes", arguments: Route.table)
-    func withoutPermit(route: Route) async throws {
+    @Test("Without its permit each route is 403 and names the permit", arguments: DecryptorRoute.table)
+    func withoutPermit(route: DecryptorRoute) async throws {
         let path = route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
         let body = route.method == .POST ? "{}" : nil
         let others: Set<Permit> =
@@ -42,8 +42,8 @@ struct PermitTests {
         }
     }
 
-    @Test("A caller whom no rule names gets 403 for each route", arguments: Route.table)
-    func stranger(route: Route) async throws {
+    @Test("A caller without a rule gets 403 for each route", arguments: DecryptorRoute.table)
+    func withoutRule(route: DecryptorRoute) async throws {
         let path = route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
         let policy = CallerPolicy(rules: [
             .init(subject: .uid(4_000_000_000), grant: Grant(permits: Set(Permit.allCases), merchants: nil))
@@ -54,7 +54,7 @@ struct PermitTests {
         }
     }
 
-    @Test("A private key does not leave without exportPrivateKey, whatever else is granted")
+    @Test("A private key is not exported without exportPrivateKey, whatever else is granted")
     func exportPermit() async throws {
         let hash = stage.addKey()
         let policy = Stage.policy(Set(Permit.allCases).subtracting([.exportPrivateKey]))
@@ -67,7 +67,7 @@ struct PermitTests {
         #expect(stage.store.audit.isEmpty)
     }
 
-    @Test("A permit for some merchants opens the keys of those alone, in the cache or not")
+    @Test("A permit for some merchants allows only their keys, in the cache or not")
     func scope() async throws {
         let key = P256.KeyAgreement.PrivateKey()
         let mine = stage.addKey()
@@ -95,7 +95,8 @@ struct PermitTests {
     }
 
     @Test(
-        "A caller without a permit for the merchant counts as no use, and learns no state", arguments: KeyState.allCases
+        "A request without a permit for the merchant counts as no use, and its response does not show the state",
+        arguments: KeyState.allCases
     )
     func foreignKey(state: KeyState) async throws {
         let key = P256.KeyAgreement.PrivateKey()
@@ -118,7 +119,7 @@ struct PermitTests {
             #expect(try await stage.operations.storeUses(as: caller) == 0)
         }
         guard state.isActive else { return }
-        // And so where the answer is remembered.
+        // The same where the response is cached.
         try await stage.serve { _ in _ = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)") }
         #expect(try await stage.operations.storeUses(as: caller) == 1)
         try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
@@ -129,7 +130,7 @@ struct PermitTests {
     }
 
     @Test(
-        "An unverified decrypt and a time of one's own take permits of their own",
+        "An unverified decrypt and a given time of receipt need permits of their own",
         arguments: [
             (Permit.decryptUnverified, #","verify":false"#),
             (Permit.judgeAtOtherTime, #","verify":false,"receivedAt":"2026-01-01T00:00:00Z""#),

@@ -7,12 +7,12 @@ import Vocabulary
 
 import DecryptorServer
 
-@Suite("Refusals on record")
+@Suite("Refusals in the audit")
 struct RefusalTests {
     let stage = Stage()
     private let daemon = Caller.daemon(uid: 1, gid: 1, pid: 1)
 
-    @Test("What was refused is recorded by caller, permit and key, however often it was asked for")
+    @Test("Refusals are recorded by caller, permit and key, with their number")
     func grouped() async throws {
         let mine = stage.addKey()
         let other = stage.addKey(of: Stage.otherMerchant)
@@ -34,15 +34,16 @@ struct RefusalTests {
         #expect(try await stage.operations.recordRefusals(as: daemon) == 3)
         let records = stage.store.audit
         #expect(records.allSatisfy { $0.action == .requestsRefused && $0.caller != daemon })
-        let told = records.map { ($0.publicKeyHash, $0.merchantIdentifier, $0.reason ?? "") }
-        #expect(told.contains { $0 == mine && $2.hasPrefix("20 requests from ") && $2.contains("'exportPrivateKey'") })
-        #expect(told.contains { $0 == other && $1 == Stage.otherMerchant && $2.contains("3 requests") })
-        #expect(told.contains { $0 == nil && $2.hasPrefix("1 request from ") && $2.contains("'decrypt'") })
+        let recorded = records.map { ($0.publicKeyHash, $0.merchantIdentifier, $0.reason ?? "") }
+        #expect(
+            recorded.contains { $0 == mine && $2.hasPrefix("20 requests from ") && $2.contains("'exportPrivateKey'") })
+        #expect(recorded.contains { $0 == other && $1 == Stage.otherMerchant && $2.contains("3 requests") })
+        #expect(recorded.contains { $0 == nil && $2.hasPrefix("1 request from ") && $2.contains("'decrypt'") })
         #expect(try await stage.operations.recordRefusals(as: daemon) == 0)
     }
 
-    @Test("A caller without any permit is on record with the key it named")
-    func stranger() async throws {
+    @Test("A refused caller without any permit is recorded with the key that it named")
+    func withoutRule() async throws {
         let hash = stage.addKey()
         try await stage.serve(policy: CallerPolicy(rules: [])) { _ in
             let replies = [
@@ -55,7 +56,9 @@ struct RefusalTests {
         #expect(stage.store.audit.contains { $0.reason?.contains("no permit at all") == true })
     }
 
-    @Test("While the audit cannot be written nothing unrecorded leaves, keys are resolved, and refusals wait")
+    @Test(
+        "While the audit cannot be written nothing is released that needs a record, keys are resolved, and refusals wait"
+    )
     func failingAudit() async throws {
         let key = P256.KeyAgreement.PrivateKey()
         let hash = stage.addKey(key: key)

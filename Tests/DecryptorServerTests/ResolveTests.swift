@@ -21,7 +21,7 @@ struct ResolveTests {
         return problem
     }
 
-    @Test("An active key is answered with its certificate, and without its private key")
+    @Test("The response for an active key has its certificate and not its private key")
     func activeKey() async throws {
         let hash = stage.addKey(.standby)
         try await stage.serve { _ in
@@ -39,7 +39,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("The three spellings name the same key, anything else is refused with 400")
+    @Test("All three spellings find the same key, anything else is 400")
     func spellings() async throws {
         let hash = stage.addKey()
         let percent = hash.base64.replacing("+", with: "%2B").replacing("/", with: "%2f").replacing("=", with: "%3D")
@@ -60,7 +60,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("Unknown, pending and identity keys are 404 in the same words")
+    @Test("Unknown, pending and identity keys are 404 with the same detail")
     func notFound() async throws {
         let hashes = [
             stage.addKey(.pending), stage.addKey(.current, purpose: .identity),
@@ -88,7 +88,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("A revoke is seen by the very next request, and so is a restore")
+    @Test("A revocation takes effect at the next request, and so does a restore")
     func revoke() async throws {
         let hash = stage.addKey()
         let target = "/v1/keys/\(hash.base64URL)"
@@ -104,7 +104,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("A key that is asked for again is answered without the store, for a minute")
+    @Test("A repeated request is answered without the store for one minute")
     func freshness() async throws {
         let hash = stage.addKey()
         let target = "/v1/keys/\(hash.base64URL)"
@@ -113,7 +113,7 @@ struct ResolveTests {
             }
             #expect(Set(first).count == 1)
             #expect(stage.store.reads.load(ordering: .relaxed) == 1)
-            // A certificate that begins within the minute answers once the minute is over: nobody announces it.
+            // A certificate that begins within the minute is used once the minute is over, because nothing announces it.
             let later = stage.certificate(from: stage.clock.now.adding(.seconds(30)), marker: 2)
             stage.store.state.withLock { $0.certificates[hash]?.append(later) }
             stage.clock.advance(by: .milliseconds(59_999))
@@ -121,14 +121,14 @@ struct ResolveTests {
             stage.clock.advance(by: .milliseconds(1))
             #expect(try await stage.ask("GET", target).text != first[0])
             #expect(stage.store.reads.load(ordering: .relaxed) == 2)
-            // A clock that was set back makes answers old as well.
+            // An entry is also stale where the clock was set back.
             stage.clock.advance(by: .seconds(-5))
             _ = try await stage.ask("GET", target)
             #expect(stage.store.reads.load(ordering: .relaxed) == 3)
         }
     }
 
-    @Test("What was read before a change and comes after it is not kept")
+    @Test("An entry that was read before a change is not cached after it")
     func staleFill() async throws {
         let hash = stage.addKey()
         let target = "/v1/keys/\(hash.base64URL)"
@@ -150,7 +150,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("HEAD gives the head of GET alone")
+    @Test("The response to HEAD is the head of that to GET")
     func head() async throws {
         let hash = stage.addKey()
         try await stage.serve { _ in
@@ -167,7 +167,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("The private key leaves with its permit alone, is on record, and no answer is kept")
+    @Test("A private key is exported only with its permit and after its audit record, and the response is not cached")
     func exportPrivateKey() async throws {
         let key = P256.KeyAgreement.PrivateKey()
         let hash = stage.addKey(key: key)
@@ -192,7 +192,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "Query parameters that the route does not know, and bodies where none belongs, are refused",
+        "Unknown query parameters and unexpected bodies are refused",
         arguments: [
             "?include=privatekey", "?include", "?include=privateKey&include=privateKey", "?x=1", "?include=privateKey&",
             "?includ%65=privateKey&x",
@@ -207,13 +207,13 @@ struct ResolveTests {
                     try client.ask("GET", "/v1/keys/\(hash.base64URL)", "{}"),
                 ].map(\.status)
             }
-            // The one good spelling of a name does not save what else is there.
+            // A valid parameter does not make the rest valid.
             #expect(statuses == [400, 400, 400])
         }
         #expect(stage.store.audit.isEmpty)
     }
 
-    @Test("Unknown paths are 404, other methods 405 with those allowed")
+    @Test("Unknown paths are 404, other methods 405 with the allowed ones")
     func routing() async throws {
         try await stage.serve { _ in
             for path in ["/", "/v1/keys", "/v1/keys/a/b", "/v1/health/", "/v2/health", "*", "/v1//health"] {
@@ -229,7 +229,7 @@ struct ResolveTests {
         }
     }
 
-    @Test("Health says whether the daemon is ready, and why not")
+    @Test("Health has the readiness of the daemon and the reasons")
     func health() async throws {
         try await stage.serve { _ in
             #expect(try await stage.ask("GET", "/v1/health").status == 200)

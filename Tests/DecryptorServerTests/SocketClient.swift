@@ -1,12 +1,12 @@
 import Glibc
 
-/// A client that sends exactly the bytes it is told and reads answers one by one. Blocks its thread.
+/// A client that sends exact bytes and reads responses one by one. Blocks its thread.
 final class SocketClient {
     struct Failed: Error {
         let what: String
     }
 
-    /// An answer as it came over the wire.
+    /// A response as received.
     struct Reply {
         let status: Int
         /// Names in lower case.
@@ -32,14 +32,14 @@ final class SocketClient {
         guard result == 0 else {
             throw Failed(what: "connect: \(String(cString: strerror(errno)))")
         }
-        // A test that would wait for ever fails instead.
+        // A timeout, so that a test fails instead of waiting without end.
         var patience = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }
 
-    /// - Returns: false where the other side hears no more.
+    /// - Returns: false where the server does not read any more.
     @discardableResult
     func send(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
@@ -53,9 +53,9 @@ final class SocketClient {
         return true
     }
 
-    /// Sends as long as the other side takes bytes without waiting, at most so long.
+    /// Sends as long as the server reads, at most for the given time.
     ///
-    /// - Returns: how many bytes were taken.
+    /// - Returns: the number of bytes sent.
     func sendWithoutWaiting(_ text: String, until patience: Duration) -> Int {
         let bytes = Array(text.utf8)
         let end = ContinuousClock.now + patience
@@ -69,7 +69,7 @@ final class SocketClient {
         return sent
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side.
     func finishSending() { shutdown(descriptor, CInt(SHUT_WR)) }
 
     /// - Returns: false at the end.
@@ -81,7 +81,7 @@ final class SocketClient {
         return count > 0
     }
 
-    /// - Returns: nil where the connection ended before another answer.
+    /// - Returns: nil where the connection ended before another response.
     func reply(toHead isHead: Bool = false) throws -> Reply? {
         var end = headEnd
         while end == nil {
@@ -113,7 +113,7 @@ final class SocketClient {
         return received.indices.first { received[$0...].starts(with: mark) }
     }
 
-    /// Sends one request and reads its answer.
+    /// Sends one request and reads its response.
     func ask(_ method: String, _ target: String, _ body: String? = nil, fields: String = "") throws -> Reply {
         send(Self.request(method, target, body, fields: fields))
         guard let reply = try reply(toHead: method == "HEAD") else { throw Failed(what: "no answer") }

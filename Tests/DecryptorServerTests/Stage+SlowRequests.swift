@@ -2,7 +2,7 @@ import FoundationEssentials
 import Synchronization
 import Vocabulary
 
-/// A request that waits until the test lets it go on.
+/// Requests that wait until the test releases them.
 extension Stage {
     /// The body of a request for an RSA token's symmetric key.
     static let wrappedKey = #"{"wrappedKey":"\#(Data(repeating: 65, count: 256).base64EncodedString())"}"#

@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import Glibc
+import HTTPKit
 import Logging
 import MerchantCore
 import MerchantOperations
@@ -15,7 +16,7 @@ import WireAPI
 
 import DecryptorServer
 
-/// A decryptor's socket in a directory of its own, with a store and a custodian in memory.
+/// A decryptor socket in its own directory, with a store and a custodian in memory.
 final class Stage: Sendable {
     static let merchant = identifier("merchant.com.example.shop")
     static let otherMerchant = identifier("merchant.com.example.other")
@@ -30,7 +31,8 @@ final class Stage: Sendable {
     let operations: MerchantOperations
     let custodian = FakeCustodian()
     let clock = HandClock()
-    let answers = AnswerCache()
+    let responses = KeyResponseCache()
+    let requests = RequestMetrics()
     let isReady = Mutex(true)
     let socketPath: String
     private let directory: String
@@ -54,7 +56,7 @@ final class Stage: Sendable {
         operations = MerchantOperations(
             repository: store, custodian: custodian, claims: claims, clock: clock, environment: .sandbox,
             tokenRoots: roots)
-        store.state.withLock { $0.observers = [answers] }
+        store.state.withLock { $0.observers = [responses] }
     }
 
     deinit { rmdir(directory) }
@@ -82,7 +84,7 @@ final class Stage: Sendable {
             health: { [self] in
                 let ready = isReady.withLock { $0 }
                 return HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the store does not answer"])
-            }, answers: answers, limits: limits, logger: logger)
+            }, responses: responses, requests: requests, limits: limits, logger: logger)
         let group = ServiceGroup(configuration: .init(services: [.init(service: server)], logger: logger))
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await group.run() }
@@ -102,7 +104,7 @@ final class Stage: Sendable {
         return try await Self.threads.runIfActive { try body(SocketClient(path)) }
     }
 
-    /// Asks once, on a connection of its own.
+    /// Sends one request on its own connection.
     func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> SocketClient.Reply {
         try await client { try $0.ask(method, target, body) }
     }
@@ -139,14 +141,14 @@ final class Stage: Sendable {
     }
 }
 
-/// An EC_v1 token encrypted to a key here; its signature is noise unless a time of signing is given.
+/// An EC_v1 token encrypted to a given key. Its signature is invalid unless a signing time is given.
 struct MintedToken {
     static let plaintext =
         #"{"applicationPrimaryAccountNumber":"4817499130210000","applicationExpirationDate":"281231","currencyCode":"840","transactionAmount":1099,"deviceManufacturerIdentifier":"040010030273","paymentDataType":"3DSecure","paymentData":{"onlinePaymentCryptogram":"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}, "later": [1.0, 2]}"#
 
     var paymentData: String
 
-    /// - Parameter payment: tells one transactionId from another.
+    /// - Parameter payment: distinguishes the transactionId.
     init(
         to key: P256.KeyAgreement.PublicKey, of merchant: MerchantIdentifier = Stage.merchant,
         plaintext: String = Self.plaintext, applicationData: String? = nil, payment: UInt8 = 0xab,

@@ -47,7 +47,7 @@ struct TokenTests {
     }
 
     @Test(
-        "A request that does not read is 400 and what is wrong is named",
+        "A malformed request is 400 and names the error",
         arguments: [
             ("", "empty body"), ("{", "the end"), ("[]", "an array"), ("{}", "neither"),
             (#"{"ephemeralPublicKey":"AA==","wrappedKey":"AA=="}"#, "both"), (#"{"ephemeralPublicKey":"*"}"#, "Base64"),
@@ -64,7 +64,7 @@ struct TokenTests {
         }
     }
 
-    @Test("What an RSA token carries does not fit an EC key")
+    @Test("The material of an RSA token is refused for an EC key")
     func otherAlgorithm() async throws {
         let hash = stage.addKey(key: key)
         try await stage.serve { _ in
@@ -75,7 +75,7 @@ struct TokenTests {
         }
     }
 
-    /// The answer of a decrypt, but for the payment data, which is compared as text.
+    /// The response to a decrypt without the payment data, which is compared as text.
     private struct Decrypted: Decodable {
         let plaintext: String
         let verification: VerificationDocument
@@ -83,7 +83,7 @@ struct TokenTests {
         let merchantIdentifier: String
     }
 
-    @Test("A token is decrypted, its plaintext handed on byte for byte, its checks told, and the action is on record")
+    @Test("A token is decrypted: the response has its plaintext byte for byte and its checks, and the audit the action")
     func decrypt() async throws {
         let hash = stage.addKey(key: key)
         let token = try MintedToken(to: key.publicKey, applicationData: "order 7")
@@ -111,7 +111,7 @@ struct TokenTests {
     }
 
     @Test(
-        "A token with applicationData opens where none is expected, and the check is notChecked",
+        "A token with applicationData is decrypted where none is expected, and the check is notChecked",
         arguments: [#","verify":false"#, ""])
     func unexpectedApplicationData(fields: String) async throws {
         stage.addKey(key: key)
@@ -132,7 +132,7 @@ struct TokenTests {
     }
 
     @Test(
-        "A token that is not as expected is refused, both values named to the caller, the plaintext kept",
+        "A token with another value than expected is refused with both values and without the plaintext",
         arguments: [
             (
                 #"{"merchantIdentifier":"merchant.com.example.other"}"#, "tokenMerchantMismatch",
@@ -155,7 +155,7 @@ struct TokenTests {
         #expect(stage.store.audit.isEmpty)
     }
 
-    @Test("Unless verification is declined, a token whose signature does not verify is refused, and why is said")
+    @Test("A token whose signature does not verify is refused with the reason, unless verification is declined")
     func notVerified() async throws {
         stage.addKey(key: key)
         let token = try MintedToken(to: key.publicKey)
@@ -174,7 +174,7 @@ struct TokenTests {
     }
 
     @Test(
-        "A decrypt that does not read is 400 and what is wrong is named",
+        "A malformed decrypt request is 400 and names the error",
         arguments: [
             (#"{"expected":{"merchantIdentifier":"any"}}"#, "'paymentData'"), (#"{"paymentData":{}}"#, "'expected'"),
             (#"{"paymentData":"x","expected":{"merchantIdentifier":"any"}}"#, "a string"),
@@ -199,7 +199,7 @@ struct TokenTests {
         }
     }
 
-    @Test("A token that is none is 422; one to a revoked key 410, to an unknown one 404")
+    @Test("A malformed token is 422; a token to a revoked key 410, to an unknown one 404")
     func tokens() async throws {
         let hash = stage.addKey(.revoked, key: key)
         let revoked = try MintedToken(to: key.publicKey).request()

@@ -88,7 +88,7 @@ import Vocabulary
     }
 }
 
-/// What reaches the watch through both routes.
+/// The tokens that the watch gets through both routes.
 @Suite struct TokenTimeReportTests {
     let stage = Stage()
 
@@ -131,7 +131,7 @@ import Vocabulary
         #expect(found.severity == .critical)
         #expect(found.detail.contains("5 of the last 5 merchants") && found.detail.contains("600 seconds"))
         #expect(found.detail.contains("ahead of Apple's"))
-        // Three merchants' fresh tokens, one route or the other, outvote the rest.
+        // Fresh tokens of three merchants, through either route, outvote the rest.
         for number in 0..<2 { try verify(token(merchants[number], account: number, seconds: 0)) }
         #expect(finding != nil)
         #expect(try await decrypt(token(merchants[2], account: 2, seconds: 0)).status == 200)

@@ -37,7 +37,7 @@ import Testing
 
     private let lines = Lines()
 
-    @Test("a message is written a few times, then once an interval with the number of lines left out")
+    @Test("a message is written in a burst, then once per interval with the number of lines left out")
     func limited() {
         let log = lines.log
         for _ in 0..<1000 { log.write(.info, "refused", uid: 1, metadata: [:]) }
@@ -60,7 +60,7 @@ import Testing
         #expect(lines.all.count == LimitedLog.burst + 2)
     }
 
-    @Test("however many users there are, the lines are bounded")
+    @Test("the number of lines is bounded for any number of users")
     func manyUsers() {
         let log = lines.log
         for uid in 0..<100_000 { log.write(.info, "refused", uid: UInt32(uid), metadata: [:]) }

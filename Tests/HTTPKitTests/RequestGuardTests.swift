@@ -42,7 +42,7 @@ import Testing
         return nil
     }
 
-    @Test("a request that arrives in drips is refused with 408 when its time is over, however often it sends")
+    @Test("a request that arrives slowly is refused with 408 when its time is over, however often it sends")
     func drips() throws {
         let channel = try channel()
         try channel.writeInbound(head())
@@ -57,7 +57,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test("a request that is whole may wait for its response, and the next one has its own time")
+    @Test("a complete request may wait for its response, and the next request has its own time limit")
     func whole() throws {
         let channel = try channel()
         for _ in 0..<3 {
@@ -73,7 +73,7 @@ import Testing
         _ = try channel.finish()
     }
 
-    @Test("bytes that are not HTTP are refused, and the connection ends soon")
+    @Test("bytes that are not HTTP are refused, and the connection is closed")
     func notHTTP() throws {
         let channel = try channel()
         channel.pipeline.fireErrorCaught(HTTPParserError.invalidMethod)
@@ -82,7 +82,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test("a fault behind a response that was written ends the connection without a second response")
+    @Test("a fault after a response closes the connection without a second response")
     func oneResponse() throws {
         let channel = try channel()
         try channel.writeInbound(head())
@@ -103,7 +103,7 @@ import Testing
         return statuses
     }
 
-    @Test("a refused request reaches nobody, and neither does what follows it")
+    @Test("neither a refused request nor what follows it reaches the server")
     func refused() throws {
         let channel = try channel()
         try channel.writeInbound(head("/", [("Host", "again")]))
@@ -113,7 +113,7 @@ import Testing
         #expect(try channel.readInbound(as: HTTPServerRequestPart.self) == nil)
     }
 
-    @Test("an offered upgrade is ignored, and the connection ends with the response")
+    @Test("an offered upgrade is ignored, and the connection is closed after the response")
     func upgrade() throws {
         let channel = try channel()
         try channel.writeInbound(head("/", [("Upgrade", "h2c"), ("Connection", "Upgrade")]))
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "the absolute form of a target is taken as its path",
+        "the absolute form of a target is accepted as its path",
         arguments: [
             ("http://x/v1/status?a=b", "/v1/status?a=b"), ("http://x", "/"), ("http://x?a=b", "/?a=b"), ("/v1", "/v1"),
         ])

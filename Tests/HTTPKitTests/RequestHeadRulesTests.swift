@@ -61,7 +61,7 @@ import Testing
             "a length and a coding", [host, ("Content-Length", "3"), ("Transfer-Encoding", "chunked")], .lengthConflict),
     ]
 
-    @Test("a head that breaks RFC 9112 is refused with the rule it breaks", arguments: cases)
+    @Test("a head that violates RFC 9112 is refused with the fault for that rule", arguments: cases)
     func rules(_ example: Case) {
         let head = HTTPRequestHead(
             version: example.version, method: example.method, uri: "/", headers: HTTPHeaders(example.headers))

@@ -4,7 +4,7 @@ import Testing
 @Suite struct BufferedBytesTests {
     private let buffered = BufferedBytes(.init(total: 100, perUser: 60, withoutPermit: 10))
 
-    @Test("connections of one user share its bytes, and give them back at once or when they end")
+    @Test("connections of one user share its bytes, and return them on request or when they end")
     func connectionsShare() throws {
         let first = BufferedBytes.Reservation(of: buffered, for: .user(uid: 1))
         var second: BufferedBytes.Reservation? = BufferedBytes.Reservation(of: buffered, for: .user(uid: 1))
@@ -18,7 +18,7 @@ import Testing
         try first.take(20)
     }
 
-    @Test("callers without a permit leave room for the others")
+    @Test("callers without a permit cannot use the whole limit")
     func withoutPermit() throws {
         let untrusted = BufferedBytes.Reservation(of: buffered, for: .withoutPermit)
         try untrusted.take(10)

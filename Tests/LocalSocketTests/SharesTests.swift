@@ -4,7 +4,7 @@ import Testing
 @Suite struct SharesTests {
     private var shares = Shares(.init(total: 5, perUser: 3, withoutPermit: 1))
 
-    @Test("one user cannot take what another user needs, nor callers without a permit what users need")
+    @Test("one user cannot use another user's share, and callers without a permit cannot use that of users")
     mutating func shareEach() throws {
         for _ in 0..<3 { try shares.take(for: .user(uid: 1)) }
         #expect(throws: Shares.Exhausted.user(uid: 1)) { try shares.take(for: .user(uid: 1)) }
@@ -14,7 +14,7 @@ import Testing
         #expect(throws: Shares.Exhausted.total) { try shares.take(for: .user(uid: 2)) }
     }
 
-    @Test("what was given back can be taken again, and only that")
+    @Test("only an amount that was returned can be taken again")
     mutating func givenBack() throws {
         try shares.take(for: .withoutPermit)
         shares.giveBack(from: .withoutPermit)
@@ -25,7 +25,7 @@ import Testing
         #expect(throws: Shares.Exhausted.user(uid: 1)) { try shares.take(for: .user(uid: 1)) }
     }
 
-    @Test("an amount that does not fit is not taken in part")
+    @Test("an amount that exceeds the share is not taken partly")
     mutating func allOrNothing() throws {
         try shares.take(2, for: .user(uid: 1))
         #expect(throws: Shares.Exhausted.user(uid: 1)) { try shares.take(2, for: .user(uid: 1)) }

@@ -3,7 +3,7 @@ import Glibc
 import LocalSocket
 import Testing
 
-/// A class, for its end: the directory goes with the test.
+/// A class, so that its deinitializer removes the directory.
 @Suite final class UnixListenerTests {
     let directory: String
 
@@ -30,7 +30,7 @@ import Testing
         return lstat(path, &found) == 0 ? found.st_mode : nil
     }
 
-    /// - Returns: 0, or why not.
+    /// - Returns: 0, or the error number.
     private static func connects(to path: String) -> CInt {
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -45,7 +45,7 @@ import Testing
         return result == 0 ? 0 : errno
     }
 
-    @Test("the socket has the mode asked for, whatever it is", arguments: [0o600, 0o660, 0o666] as [UInt32])
+    @Test("the socket has the given mode", arguments: [0o600, 0o660, 0o666] as [UInt32])
     func mode(_ mode: UInt32) throws {
         let path = directory + "/a.sock"
         try listening(at: path, mode: mode) { _ in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("whenever the socket's file can be seen it has its mode and takes connections")
+    @Test("the socket's file has its mode and accepts connections at every time that it exists")
     func firstMoment() throws {
         let path = directory + "/a.sock"
         let watcher = Watcher(path)
@@ -71,7 +71,7 @@ import Testing
         #expect(findings.wrong == [])
     }
 
-    @Test("nothing is left beside the socket while it listens, and nothing at all after")
+    @Test("no other file exists while the socket listens, and none after it was removed")
     func leavesNothing() throws {
         try listening(at: directory + "/a.sock") { _ in
             let found = try FileManager.default.contentsOfDirectory(atPath: directory)
@@ -80,7 +80,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
     }
 
-    @Test("a path of 107 bytes works, one of 108 is refused with both numbers")
+    @Test("a path of 107 bytes is accepted, one of 108 is refused with both numbers")
     func length() throws {
         let longest = directory + "/" + String(repeating: "s", count: 107 - directory.utf8.count - 1)
         try listening(at: longest) { _ in #expect(Self.connects(to: longest) == 0) }
@@ -90,7 +90,7 @@ import Testing
         #expect(fault?.description == "the socket path has 108 bytes, expected 1 to 107: \(longest)s")
     }
 
-    @Test("a socket that a killed process left behind is replaced")
+    @Test("the socket of a killed process is replaced")
     func stale() throws {
         let path = directory + "/a.sock"
         let dead = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
@@ -99,16 +99,14 @@ import Testing
         try listening(at: path) { _ in #expect(Self.connects(to: path) == 0) }
     }
 
-    @Test("a socket that somebody listens on is never replaced")
+    @Test("a socket on which a process listens is never replaced")
     func taken() throws {
         let path = directory + "/a.sock"
         try listening(at: path) { _ in
-            #expect(
-                throws: SocketFault(
-                    "another process listens on \(path), expected nobody: give each daemon a path of its own")
-            ) {
+            let fault = #expect(throws: SocketFault.self) {
                 try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
             }
+            #expect(fault?.description.contains(path) == true)
             #expect(Self.connects(to: path) == 0)
         }
     }
@@ -123,7 +121,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("data".utf8))
     }
 
-    @Test("removing leaves the socket that a successor has put in the same place")
+    @Test("removing keeps the socket with which another process replaced it")
     func successor() throws {
         let path = directory + "/a.sock"
         let first = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
@@ -134,15 +132,16 @@ import Testing
         }
     }
 
-    @Test("a directory that is not there is named, with the system's word for it")
+    @Test("a missing directory is named, with the system's error message")
     func noDirectory() {
         let path = directory + "/nowhere/a.sock"
-        #expect(throws: SocketFault("cannot make a directory beside \(path): No such file or directory")) {
+        let fault = #expect(throws: SocketFault.self) {
             try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
         }
+        #expect(fault?.description.hasSuffix("\(path): No such file or directory") == true)
     }
 
-    @Test("the peer of a connected pair is this very process")
+    @Test("the peer of a connected pair is this process")
     func credentials() throws {
         var pair: [CInt] = [0, 0]
         try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &pair) == 0)
@@ -157,14 +156,14 @@ import Testing
         #expect(peer.program == (try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")))
     }
 
-    @Test("a process that has ended has no program, and a descriptor that is no socket no peer")
+    @Test("a process that has ended has no program, and a descriptor that is not a socket has no peer")
     func noPeer() {
         #expect(PeerCredentials(uid: 0, gid: 0, pid: Int32.max).program == "")
         #expect(throws: SocketFault.self) { try PeerCredentials(of: 0 - 1) }
     }
 }
 
-/// Looks at a path again and again from a thread of its own.
+/// Checks a path repeatedly on its own thread.
 private final class Watcher: @unchecked Sendable {
     // Proof for @unchecked Sendable: everything below `lock` is touched only while it is held.
     private let lock = NSLock()

@@ -1,5 +1,6 @@
 import MerchantCore
 import MerchantOperations
+import ServerKit
 import Vocabulary
 import WireAPI
 

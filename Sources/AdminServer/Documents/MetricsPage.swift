@@ -1,4 +1,5 @@
 import Glibc
+import HTTPKit
 import MerchantCore
 import Vocabulary
 
@@ -11,34 +12,26 @@ struct MetricsPage {
     let webhooks: [WebhookState]
     /// The last rotation of master key or data key; nil where there was none.
     let rotation: KeyRotation?
-    let requests: [RequestCounter.Label: Int]
+    let requests: RequestMetrics
     let version: String
     let startedAt: Timestamp
     let residentBytes: Int?
 
     var text: String {
-        var page = ""
-        func metric(_ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: String)]) {
-            guard !samples.isEmpty else { return }
-            page += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
-            for sample in samples { page += "\(name)\(sample.labels) \(sample.value)\n" }
-        }
-        func gauge(_ name: String, _ help: String, _ value: Int?) {
-            metric(name, "gauge", help, value.map { [("", String($0))] } ?? [])
-        }
-        metric(
-            "merchantkeyd_build_info", "gauge", "The daemon's version.",
-            [("{version=\"\(Self.escape(version))\"}", "1")])
+        var page = MetricsText()
+        func gauge(_ name: String, _ help: String, _ value: Int?) { page.append(gauge: name, help, value) }
+        page.append(
+            "merchantkeyd_build_info", .gauge, "The daemon's version.", [.init([("version", version)], 1)])
         gauge("merchantkeyd_merchants", "Merchants that were not removed.", counts.merchants)
         gauge(
             "merchantkeyd_merchants_below_target", "Merchants with fewer active key pairs than their target.",
             counts.merchantsBelowTarget)
-        metric(
-            "merchantkeyd_key_pairs", "gauge", "Key pairs by state.",
-            KeyState.allCases.map { ("{state=\"\($0.rawValue)\"}", String(counts.keyPairs[$0] ?? 0)) })
-        metric(
-            "merchantkeyd_rolls", "gauge", "Rolls by state; those that ended are kept.",
-            RollState.allCases.map { ("{state=\"\($0.rawValue)\"}", String(rolls[$0] ?? 0)) })
+        page.append(
+            "merchantkeyd_key_pairs", .gauge, "Key pairs by state.",
+            KeyState.allCases.map { .init([("state", $0.rawValue)], counts.keyPairs[$0] ?? 0) })
+        page.append(
+            "merchantkeyd_rolls", .gauge, "Rolls by state; those that ended are kept.",
+            RollState.allCases.map { .init([("state", $0.rawValue)], rolls[$0] ?? 0) })
         gauge("merchantkeyd_certificates", "Certificates stored.", counts.certificates)
         gauge(
             "merchantkeyd_active_key_pairs_with_ended_certificate",
@@ -48,17 +41,19 @@ struct MetricsPage {
             "When the first certificate of an active key pair ends.",
             soonestEnd.map { Int($0.millisecondsSince1970 / 1000) })
         func webhookMetric(_ name: String, _ help: String, _ value: (WebhookState) -> Int?) {
-            metric(
-                name, "gauge", help,
+            page.append(
+                name, .gauge, help,
                 webhooks.compactMap { webhook in
-                    value(webhook).map { ("{webhook=\"\(Self.escape(webhook.name))\"}", String($0)) }
+                    value(webhook).map { .init([("webhook", webhook.name)], $0) }
                 })
         }
-        webhookMetric("merchantkeyd_events_undelivered", "Events on their way to a webhook.") { $0.undelivered }
-        webhookMetric("merchantkeyd_events_parked", "Events given up after a day of failures.") { $0.parked }
+        webhookMetric("merchantkeyd_events_undelivered", "Events that wait for delivery to a webhook.") {
+            $0.undelivered
+        }
+        webhookMetric("merchantkeyd_events_parked", "Events that were parked after a day of failures.") { $0.parked }
         webhookMetric(
             "merchantkeyd_events_oldest_undelivered_timestamp_seconds",
-            "When the oldest event occurred that is on its way to a webhook."
+            "When the oldest event occurred that waits for delivery to a webhook."
         ) { $0.oldestUndelivered.map { Int($0.millisecondsSince1970 / 1000) } }
         gauge("merchantkeyd_audit_records", "Records in the audit chain.", counts.auditRecords)
         gauge(
@@ -67,35 +62,24 @@ struct MetricsPage {
             "merchantkeyd_registrations_drifting", "Registrations of which Apple's record is known to differ.",
             counts.registrationsDrifting)
         gauge(
-            "merchantkeyd_registration_calls_open", "Calls to Apple whose outcome nobody knows yet.",
+            "merchantkeyd_registration_calls_open", "Calls to Apple whose outcome is not known yet.",
             counts.registrationCallsOpen)
         gauge(
             "merchantkeyd_key_rotation_left",
-            "Private keys that the last rotation of master key or data key has not sealed anew yet.",
+            "Private keys that the last rotation of master key or data key has not re-encrypted yet.",
             rotation.map { $0.state == .sealing ? max(0, $0.total - $0.done) : 0 })
         gauge(
             "merchantkeyd_key_rotation_started_timestamp_seconds", "When a rotation began that is not finished.",
             rotation.flatMap { $0.state == .finished ? nil : Int($0.startedAt.millisecondsSince1970 / 1000) })
-        metric(
-            "merchantkeyd_admin_requests_total", "counter", "Requests answered on the admin socket.",
-            requests.sorted { $0.key < $1.key }.map { label, count in
-                (
-                    "{method=\"\(label.method)\",route=\"\(label.route)\",status=\"\(label.status)\"}", String(count)
-                )
-            })
+        page.append(requests)
         gauge(
             "process_start_time_seconds", "When the daemon started.", Int(startedAt.millisecondsSince1970 / 1000))
         gauge("process_resident_memory_bytes", "Memory in use.", residentBytes)
-        return page
-    }
-
-    private static func escape(_ value: String) -> String {
-        value.flatMap { $0 == "\\" || $0 == "\"" ? ["\\", $0] : $0 == "\n" ? ["\\", "n"] : [$0] }.map(String.init)
-            .joined()
+        return page.text
     }
 }
 
-/// What proc(5) says of this process.
+/// The memory of this process, from proc(5).
 enum ProcessMemory {
     /// The second number of /proc/self/statm, in pages; nil where it cannot be read.
     static func residentBytes() -> Int? {

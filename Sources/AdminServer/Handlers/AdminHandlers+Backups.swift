@@ -4,16 +4,23 @@ import MerchantOperations
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let backups: [AdminRoute] = [
+        changes(.post, "/v1/backups", action: "backup created", AdminHandlers.createBackup),
+        changes(.post, "/v1/backups/verification", action: "backup verified", AdminHandlers.verifyBackup),
+    ]
+}
+
 extension AdminHandlers {
-    func createBackup(_ call: AdminCall) async throws -> Answer {
+    func createBackup(_ call: AdminCall) async throws -> AdminResponse {
         let body: BackupRequest = try call.read()
         let manifest = try await operations.createBackup(at: body.file, for: call.request)
-        return try Answer(BackupDocument(manifest, file: body.file), status: .created)
+        return try AdminResponse(BackupDocument(manifest, file: body.file), status: .created)
     }
 
-    func verifyBackup(_ call: AdminCall) async throws -> Answer {
+    func verifyBackup(_ call: AdminCall) async throws -> AdminResponse {
         let body: BackupRequest = try call.read()
         let verification = try await operations.verifyBackup(body.file, for: call.request)
-        return try Answer(BackupVerificationDocument(verification, file: body.file))
+        return try AdminResponse(BackupVerificationDocument(verification, file: body.file))
     }
 }

@@ -1,26 +1,39 @@
+import HTTPTypes
 import MerchantCore
 import MerchantOperations
 import NIOCore
+import ServerKit
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let domains: [AdminRoute] = [
+        reads("/v1/domain-file", AdminHandlers.getDomainFile),
+        changes(.put, "/v1/domain-file", action: "domain file stored", AdminHandlers.setDomainFile),
+        changes(.post, "/v1/domain-checks", action: "domain checked", AdminHandlers.checkDomain),
+        reads(
+            "/.well-known/apple-developer-merchantid-domain-association", permit: nil,
+            AdminHandlers.getDomainFileBytes),
+    ]
+}
+
 extension AdminHandlers {
-    /// Byte for byte as Apple gave it; hexadecimal digits, which is text.
-    func domainFileBytes() async throws -> Answer {
-        Answer(bytes: ByteBuffer(bytes: try await operations.domainFile().bytes), mediaType: "text/plain")
+    /// The bytes exactly as Apple provided them: hexadecimal digits, hence text.
+    func getDomainFileBytes(_ call: AdminCall) async throws -> AdminResponse {
+        AdminResponse(bytes: ByteBuffer(bytes: try await operations.domainFile().bytes), mediaType: "text/plain")
     }
 
-    func domainFile() async throws -> Answer {
-        try Answer(DomainFileDocument(try await operations.domainFile()))
+    func getDomainFile(_ call: AdminCall) async throws -> AdminResponse {
+        try AdminResponse(DomainFileDocument(try await operations.domainFile()))
     }
 
-    func setDomainFile(_ call: AdminCall) async throws -> Answer {
-        try Answer(DomainFileDocument(try await operations.setDomainFile(call.body, for: call.request)))
+    func setDomainFile(_ call: AdminCall) async throws -> AdminResponse {
+        try AdminResponse(DomainFileDocument(try await operations.setDomainFile(call.body, for: call.request)))
     }
 
-    func checkDomain(_ call: AdminCall) async throws -> Answer {
+    func checkDomain(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(DomainCheckRequest.self)
         let report = try await operations.checkDomain(try DomainName(body.domainName, named: "domainName"))
-        return try Answer(DomainCheckDocument(report))
+        return try AdminResponse(DomainCheckDocument(report))
     }
 }

@@ -1,40 +1,48 @@
+import HTTPKit
+import HTTPTypes
 import MerchantCore
 import MerchantOperations
+import ServerKit
 import ServiceLifecycle
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let events: [AdminRoute] = [
+        reads(
+            "/v1/events", scope: .checkedByHandler,
+            query: ["after", "cursor", "newest", "limit", "merchant", "kind", "severity", "wait"],
+            AdminHandlers.listEvents),
+        changes(.post, "/v1/events/redeliver", action: "parked events sent again", AdminHandlers.redeliverEvents),
+    ]
+}
+
 extension AdminHandlers {
-    /// In order of their sequence. A caller with permits for some merchants sees those merchants' events.
-    func events(_ call: AdminCall) async throws -> Answer {
-        let merchant = try call.query["merchant"].map { text throws(MerchantError) in
-            try MerchantIdentifier(text, named: "merchant")
-        }
+    /// Sorted by sequence. A caller with permits for some merchants sees those merchants' events.
+    func listEvents(_ call: AdminCall) async throws -> AdminResponse {
         var query = EventQuery(try Self.part(call), limit: try call.limit() + 1)
-        query.merchants = try Self.merchants(call.grants, asked: merchant)
-        query.kind = try call.query["kind"].map { text throws(MerchantError) in try .init(text, named: "kind") }
-        query.severity = try call.query["severity"].map { text throws(MerchantError) in
-            try .init(text, named: "severity")
-        }
+        query.merchants = try Self.merchants(call)
+        query.kind = try call.query.value("kind")
+        query.severity = try call.query.value("severity")
         let limit = query.limit - 1
         if query.part == .newest {
             query.limit = limit
             let found = try await operations.events(query)
-            return try Answer(Page(items: found.map(EventDocument.init), nextCursor: nil))
+            return try AdminResponse(Page(items: found.map(EventDocument.init), nextCursor: nil))
         }
         let wait = try Self.wait(call)
         let (asked, operations) = (query, operations)
-        // A daemon that stops answers at once: whoever follows asks the next one.
+        // During a shutdown the response is sent at once: the client asks again when the daemon runs.
         let found = try await cancelWhenGracefulShutdown {
             try await operations.events(asked, waitingUpTo: wait)
         }
-        return try Answer(Page(found, limit: limit, document: EventDocument.init) { String($0.sequence) })
+        return try AdminResponse(Page(found, limit: limit, document: EventDocument.init) { String($0.sequence) })
     }
 
-    func redeliverEvents(_ call: AdminCall) async throws -> Answer {
+    func redeliverEvents(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(orEmpty: RedeliverEventsRequest(sequence: nil, webhook: nil))
         let count = try await operations.redeliver(body.sequence, to: body.webhook, for: call.request)
-        return try Answer(RedeliveredEventsDocument(redelivered: count))
+        return try AdminResponse(RedeliveredEventsDocument(redelivered: count))
     }
 
     private static func part(_ call: AdminCall) throws(MerchantError) -> EventQuery.Part {
@@ -45,11 +53,7 @@ extension AdminHandlers {
                 "found the query parameters \(places.map { "'\($0)'" }.joined(separator: " and ")), expected one of them"
             )
         }
-        switch call.query["newest"] {
-        case nil, "false": break
-        case "true": return .newest
-        default: throw MerchantError(.malformed, "'newest' is neither true nor false")
-        }
+        if try call.query.flag("newest") { return .newest }
         guard let name = places.first, name != "newest", let text = call.query[name] else { return .after(0) }
         guard let sequence = Int(text), sequence >= 0 else {
             throw MerchantError(.malformed, "'\(name)' is not acceptable, expected the sequence of an event")
@@ -58,21 +62,17 @@ extension AdminHandlers {
     }
 
     private static func wait(_ call: AdminCall) throws(MerchantError) -> Duration {
-        guard let text = call.query["wait"] else { return .zero }
-        let longest = MerchantOperations.longestEventWait.components.seconds
-        guard let seconds = Int64(text), (0...longest).contains(seconds) else {
-            throw MerchantError(.malformed, "'wait' is not acceptable, expected 0 to \(longest) seconds")
-        }
-        return .seconds(seconds)
+        let longest = Int(MerchantOperations.longestEventWait.components.seconds)
+        let seconds = try call.query.integer("wait", in: 0...longest, expectation: "0 to \(longest) seconds")
+        return .seconds(seconds ?? 0)
     }
 
-    private static func merchants(
-        _ grants: [Grant], asked merchant: MerchantIdentifier?
-    ) throws(MerchantError) -> Set<MerchantIdentifier>? {
-        if let merchant {
-            try grants.require(.read, for: merchant)
+    /// - Returns: nil for every merchant.
+    private static func merchants(_ call: AdminCall) throws(MerchantError) -> Set<MerchantIdentifier>? {
+        if let merchant = try call.query.value("merchant", as: MerchantIdentifier.self) {
+            try call.peer.require(.read, for: merchant)
             return [merchant]
         }
-        return grants.allowsEveryMerchant(.read) ? nil : grants.merchants(.read)
+        return call.grants.allowsEveryMerchant(.read) ? nil : call.grants.merchants(.read)
     }
 }

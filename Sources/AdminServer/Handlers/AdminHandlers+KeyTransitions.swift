@@ -1,36 +1,49 @@
+import HTTPTypes
 import MerchantCore
 import MerchantOperations
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let keyTransitions: [AdminRoute] = [
+        changes(.post, "/v1/keys/{publicKeyHash}/promote", action: "key promoted", AdminHandlers.promoteKey),
+        changes(
+            .post, "/v1/keys/{publicKeyHash}/revoke", action: "key revoked", effect: .destroys, AdminHandlers.revokeKey),
+        changes(.post, "/v1/keys/{publicKeyHash}/restore", action: "key restored", AdminHandlers.restoreKey),
+        changes(
+            .post, "/v1/keys/{publicKeyHash}/destroy", action: "key destruction ordered", effect: .destroys,
+            AdminHandlers.destroyKey),
+    ]
+}
+
 extension AdminHandlers {
-    func promote(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
+    func promoteKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(orEmpty: KeyTransitionRequest(dryRun: nil))
-        return try answer(
+        return try response(
             await operations.promote(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
 
-    func revoke(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
+    func revokeKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(RevokeKeyRequest.self)
-        return try answer(
+        return try response(
             await operations.revoke(hash, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request))
     }
 
-    func restore(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
+    func restoreKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(orEmpty: KeyTransitionRequest(dryRun: nil))
-        return try answer(
+        return try response(
             await operations.restore(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
 
-    func destroy(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
+    func destroyKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(orEmpty: DestroyKeyRequest(afterSeconds: nil, dryRun: nil))
-        return try answer(
+        return try response(
             await operations.destroy(
                 hash, after: body.afterSeconds.map { .seconds($0) }, dryRun: body.dryRun ?? false, for: call.request))
     }
 
-    private func answer(_ transitions: KeyTransitions) throws -> Answer {
-        try Answer(KeyTransitionDocument(transitions)).about(
+    private func response(_ transitions: KeyTransitions) throws -> AdminResponse {
+        try AdminResponse(KeyTransitionDocument(transitions)).about(
             merchant: transitions.key.keyPair.merchantIdentifier, key: transitions.key.keyPair.publicKeyHash,
             dryRun: transitions.dryRun)
     }

@@ -1,29 +1,48 @@
 import FoundationEssentials
+import HTTPKit
 import HTTPTypes
 import MerchantCore
 import MerchantOperations
 import NIOCore
 import Secrets
+import ServerKit
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let keys: [AdminRoute] = [
+        reads("/v1/merchants/{merchantIdentifier}/keys", query: ["limit", "cursor"], AdminHandlers.listKeys),
+        changes(
+            .post, "/v1/merchants/{merchantIdentifier}/keys", action: "key generated", AdminHandlers.generateKey),
+        changes(
+            .post, "/v1/merchants/{merchantIdentifier}/keys/import", action: "key imported", mostBytes: importBody,
+            AdminHandlers.importKey),
+        changes(
+            .post, "/v1/merchants/{merchantIdentifier}/certificates", action: "certificate stored",
+            AdminHandlers.storeMerchantCertificate),
+        changes(.post, "/v1/certificates", action: "certificate stored", AdminHandlers.storeCertificate(_:)),
+        reads("/v1/keys", query: ["prefix", "state", "limit", "cursor"], AdminHandlers.findKeys),
+        reads("/v1/keys/{publicKeyHash}", AdminHandlers.getKey),
+        reads("/v1/keys/{publicKeyHash}/csr", AdminHandlers.getCSR),
+    ]
+}
+
 extension AdminHandlers {
-    func keys(_ call: AdminCall, of merchant: MerchantIdentifier) async throws -> Answer {
+    func listKeys(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         let limit = try call.limit()
         var found = try await operations.keyPairs(of: merchant)[...]
-        if let text = call.query["cursor"] {
-            let cursor = try PublicKeyHash(text, named: "cursor")
+        if let cursor = try call.query.value("cursor", as: PublicKeyHash.self) {
             guard let index = found.firstIndex(where: { $0.keyPair.publicKeyHash == cursor }) else {
                 throw MerchantError(.malformed, "'cursor' names no key pair of this merchant")
             }
             found = found[(index + 1)...]
         }
         let page = Page(Array(found), limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL }
-        return try Answer(page).about(merchant: merchant)
+        return try AdminResponse(page).about(merchant: merchant)
     }
 
-    /// Key pairs whose publicKeyHash begins so, or every merchant's in one state.
-    func keys(_ call: AdminCall) async throws -> Answer {
+    /// The key pairs whose publicKeyHash has a prefix, or all key pairs in one state.
+    func findKeys(_ call: AdminCall) async throws -> AdminResponse {
         switch (call.query["prefix"], call.query["state"]) {
         case (let prefix?, nil) where call.query["cursor"] == nil: try await keys(call, prefix: prefix)
         case (nil, let state?): try await keys(call, in: KeyState(state, named: "state"))
@@ -37,22 +56,20 @@ extension AdminHandlers {
         }
     }
 
-    private func keys(_ call: AdminCall, in state: KeyState) async throws -> Answer {
+    private func keys(_ call: AdminCall, in state: KeyState) async throws -> AdminResponse {
         let limit = try call.limit()
-        let cursor = try call.query["cursor"].map { text throws(MerchantError) in
-            try PublicKeyHash(text, named: "cursor")
-        }
+        let cursor = try call.query.value("cursor", as: PublicKeyHash.self)
         let found = try await operations.keyPairs(in: state, after: cursor, limit: limit + 1)
-        return try Answer(
+        return try AdminResponse(
             Page(found, limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL })
     }
 
-    private func keys(_ call: AdminCall, prefix: String) async throws -> Answer {
+    private func keys(_ call: AdminCall, prefix: String) async throws -> AdminResponse {
         let found = try await operations.keyPairs(prefix: prefix, limit: try call.limit())
-        return try Answer(Page(items: found.map(KeyDocument.init), nextCursor: nil))
+        return try AdminResponse(Page(items: found.map(KeyDocument.init), nextCursor: nil))
     }
 
-    func generateKey(_ call: AdminCall, for merchant: MerchantIdentifier) async throws -> Answer {
+    func generateKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         let body = try call.read(orEmpty: GenerateKeyRequest(algorithm: nil, purpose: nil))
         let view = try await operations.generateKeyPair(
             for: merchant,
@@ -63,16 +80,16 @@ extension AdminHandlers {
         return try created(view, for: merchant)
     }
 
-    /// Takes an existing private key in. Its bytes are decoded into memory that is wiped; the body and the strings that were
-    /// read from it are overwritten in the end, as the connection's buffer was when the body was taken from it.
-    func importKey(_ call: AdminCall, to merchant: MerchantIdentifier) async throws -> Answer {
+    /// Imports an existing private key. Its bytes are decoded into memory that is wiped. The body and the strings that were
+    /// read from it are overwritten at the end; the connection's buffer was overwritten when the body was read.
+    func importKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         defer { Wipe.sharedBytes(of: call.body) }
         let body = try call.read(ImportKeyRequest.self, mostBytes: AdminRoute.importBody)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
         let state = try body.state.map { text throws(MerchantError) in try KeyState(text, named: "state") } ?? .standby
         let purpose = try Self.purpose(body.purpose)
         var certificate = try Self.decode(body.certificate, named: "certificate")
-        // A private key sent in the wrong field is refused further in; it should not stay behind either.
+        // A private key in the wrong field is refused later; it must not stay in memory either.
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
@@ -83,42 +100,52 @@ extension AdminHandlers {
         return try created(view, for: merchant)
     }
 
-    func key(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
+    func getKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let view = try await operations.keyPair(hash)
-        return try Answer(KeyDocument(view)).about(merchant: view.keyPair.merchantIdentifier, key: hash)
+        return try AdminResponse(KeyDocument(view)).about(merchant: view.keyPair.merchantIdentifier, key: hash)
     }
 
     /// PKCS#10: PEM, or DER where `Accept` names it first.
-    func csr(_ call: AdminCall, of hash: PublicKeyHash) async throws -> Answer {
+    func getCSR(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let view = try await operations.keyPair(hash)
         guard let der = view.certificateSigningRequest else {
             throw MerchantError(.notFound, "key \(hash) has no CSR")
         }
         let merchant = view.keyPair.merchantIdentifier
-        var answer =
+        var response =
             Self.prefersDER(call.headers)
-            ? Answer(bytes: ByteBuffer(bytes: der), mediaType: "application/pkcs10")
-            : Answer(
+            ? AdminResponse(bytes: ByteBuffer(bytes: der), mediaType: "application/pkcs10")
+            : AdminResponse(
                 bytes: ByteBuffer(string: PEM.encode(der, label: "CERTIFICATE REQUEST")),
                 mediaType: "application/x-pem-file")
-        answer.headers[.contentDisposition] =
+        response.headers[.contentDisposition] =
             "attachment; filename=\"\(merchant)-\(hash.hex.prefix(8)).certSigningRequest\""
-        return answer.about(merchant: merchant, key: hash)
+        return response.about(merchant: merchant, key: hash)
     }
 
-    /// - Parameter merchant: nil leaves it to the certificate's key.
-    func storeCertificate(_ call: AdminCall, for merchant: MerchantIdentifier?) async throws -> Answer {
+    /// Stores a certificate for the merchant that has its key pair.
+    func storeCertificate(_ call: AdminCall) async throws -> AdminResponse {
+        try await storeCertificate(call, for: nil)
+    }
+
+    func storeMerchantCertificate(
+        _ call: AdminCall, _ merchant: MerchantIdentifier
+    ) async throws -> AdminResponse {
+        try await storeCertificate(call, for: merchant)
+    }
+
+    private func storeCertificate(_ call: AdminCall, for merchant: MerchantIdentifier?) async throws -> AdminResponse {
         guard !call.body.isEmpty else {
             throw MerchantError(.malformed, "found an empty body, expected one certificate, PEM or DER")
         }
         let view = try await operations.storeCertificate(call.body, for: merchant, for: call.request)
-        return try Answer(KeyDocument(view))
+        return try AdminResponse(KeyDocument(view))
             .about(merchant: view.keyPair.merchantIdentifier, key: view.keyPair.publicKeyHash)
     }
 
-    private func created(_ view: KeyView, for merchant: MerchantIdentifier) throws -> Answer {
+    private func created(_ view: KeyView, for merchant: MerchantIdentifier) throws -> AdminResponse {
         let hash = view.keyPair.publicKeyHash
-        return try Answer(created: KeyDocument(view), at: Paths.key(hash)).about(merchant: merchant, key: hash)
+        return try AdminResponse(created: KeyDocument(view), at: Paths.key(hash)).about(merchant: merchant, key: hash)
     }
 
     private static func purpose(_ text: String?) throws(MerchantError) -> KeyPurpose {
@@ -144,7 +171,7 @@ extension AdminHandlers {
 }
 
 extension HTTPField.Name {
-    // A token of RFC 9110 section 5.6.2, which is all that the initializer asks.
+    // A token of RFC 9110 section 5.6.2, the only thing that the initializer checks.
     // swift-format-ignore: NeverForceUnwrap
     fileprivate static let contentDisposition = HTTPField.Name("Content-Disposition")!
 }

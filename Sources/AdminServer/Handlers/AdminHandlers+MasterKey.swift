@@ -4,25 +4,34 @@ import MerchantOperations
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let masterKey: [AdminRoute] = [
+        reads("/v1/master-key", AdminHandlers.getMasterKey),
+        changes(
+            .post, "/v1/master-key/rotation", action: "rotation of the master key ordered", effect: .destroys,
+            AdminHandlers.rotateMasterKey),
+    ]
+}
+
 extension AdminHandlers {
-    func masterKey() async throws -> Answer {
+    func getMasterKey(_ call: AdminCall) async throws -> AdminResponse {
         guard let status = try await operations.masterKeyStatus() else {
             throw MerchantError(.notYetAvailable, "this daemon keeps no keys")
         }
-        return try Answer(MasterKeyDocument(status))
+        return try AdminResponse(MasterKeyDocument(status))
     }
 
-    func rotateMasterKey(_ call: AdminCall) async throws -> Answer {
+    func rotateMasterKey(_ call: AdminCall) async throws -> AdminResponse {
         let body: RotateMasterKeyRequest = try call.read(orEmpty: .init(dataKeyOnly: nil, dryRun: nil))
         let dryRun = body.dryRun ?? false
         let (plan, status) = try await operations.rotateMasterKey(
             dataKeyOnly: body.dataKeyOnly ?? false, dryRun: dryRun, for: call.request)
-        var answer = try Answer(
+        var response = try AdminResponse(
             RotationPlanDocument(
                 dryRun: dryRun, joins: plan.joins, steps: plan.steps, masterKey: MasterKeyDocument(status)),
             status: dryRun ? .ok : .accepted)
-        answer.isDryRun = dryRun
-        return answer
+        response.isDryRun = dryRun
+        return response
     }
 }
 

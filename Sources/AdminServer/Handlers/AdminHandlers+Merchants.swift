@@ -1,20 +1,34 @@
+import HTTPKit
+import HTTPTypes
 import MerchantCore
 import MerchantOperations
+import ServerKit
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let merchants: [AdminRoute] = [
+        reads("/v1/merchants", scope: .checkedByHandler, query: ["limit", "cursor"], AdminHandlers.listMerchants),
+        changes(.post, "/v1/merchants", action: "merchant added", scope: .checkedByHandler, AdminHandlers.addMerchant),
+        reads("/v1/merchants/{merchantIdentifier}", AdminHandlers.getMerchant),
+        changes(
+            .patch, "/v1/merchants/{merchantIdentifier}", action: "merchant changed", AdminHandlers.changeMerchant),
+        changes(
+            .delete, "/v1/merchants/{merchantIdentifier}", action: "merchant removed", effect: .destroys,
+            query: ["dryRun"], mostBytes: 0, AdminHandlers.removeMerchant),
+    ]
+}
+
 extension AdminHandlers {
     /// A caller with permits for some merchants sees those.
-    func merchants(_ call: AdminCall) async throws -> Answer {
+    func listMerchants(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
-        let cursor = try call.query["cursor"].map { text throws(MerchantError) in
-            try MerchantIdentifier(text, named: "cursor")
-        }
+        let cursor = try call.query.value("cursor", as: MerchantIdentifier.self)
         let found =
             call.grants.allowsEveryMerchant(.read)
             ? try await operations.merchants(after: cursor, limit: limit + 1)
             : try await granted(call.grants, after: cursor, limit: limit + 1)
-        return try Answer(
+        return try AdminResponse(
             Page(found, limit: limit, document: { MerchantDocument($0) }) { $0.merchant.identifier.rawValue })
     }
 
@@ -35,10 +49,10 @@ extension AdminHandlers {
         return found
     }
 
-    func addMerchant(_ call: AdminCall) async throws -> Answer {
+    func addMerchant(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(AddMerchantRequest.self)
         let identifier = try MerchantIdentifier(body.merchantIdentifier, named: "merchantIdentifier")
-        try call.grants.require(.administer, for: identifier)
+        try call.peer.require(.administer, for: identifier)
         let view = try await operations.addMerchant(
             identifier, name: body.name, targetActiveKeyPairs: body.targetActiveKeyPairs,
             for: call.creatingRequest(Paths.merchants))
@@ -47,32 +61,34 @@ extension AdminHandlers {
             try await operations.prepareKeyPairs(of: identifier, algorithm: .ecV1, for: call.request)
             pending = try await operations.pendingKeyPairs(of: identifier)
         }
-        return try Answer(created: MerchantDocument(view, pendingKeyPairs: pending), at: Paths.merchant(identifier))
-            .about(merchant: identifier)
+        return try AdminResponse(
+            created: MerchantDocument(view, pendingKeyPairs: pending), at: Paths.merchant(identifier)
+        )
+        .about(merchant: identifier)
     }
 
-    func merchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> Answer {
-        try Answer(MerchantDocument(try await operations.merchant(identifier))).about(merchant: identifier)
+    func getMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> AdminResponse {
+        try AdminResponse(MerchantDocument(try await operations.merchant(identifier))).about(merchant: identifier)
     }
 
-    func changeMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> Answer {
+    func changeMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> AdminResponse {
         let body = try call.read(ChangeMerchantRequest.self)
         let view = try await operations.changeMerchant(
             identifier, name: body.name, targetActiveKeyPairs: body.targetActiveKeyPairs, for: call.request)
-        return try Answer(MerchantDocument(view)).about(merchant: identifier)
+        return try AdminResponse(MerchantDocument(view)).about(merchant: identifier)
     }
 
-    func removeMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> Answer {
+    func removeMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> AdminResponse {
         let dryRun = try call.dryRun()
         let view = try await operations.removeMerchant(identifier, dryRun: dryRun, for: call.request)
-        return try Answer(MerchantDocument(view)).about(merchant: identifier, dryRun: dryRun)
+        return try AdminResponse(MerchantDocument(view)).about(merchant: identifier, dryRun: dryRun)
     }
 }
 
 extension Page {
     /// - Parameters:
-    ///   - found: up to one more than `limit`, which tells that there is a next page.
-    ///   - cursor: what names an item.
+    ///   - found: up to one more than `limit`; one more means that there is a next page.
+    ///   - cursor: identifies an item.
     init<Found>(_ found: [Found], limit: Int, document: (Found) -> Item, cursor: (Found) -> String) {
         let shown = found.prefix(limit)
         self.init(

@@ -1,22 +1,38 @@
+import HTTPKit
+import HTTPTypes
 import MerchantCore
 import MerchantOperations
+import ServerKit
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let registrations: [AdminRoute] = [
+        reads("/v1/registrations", query: ["limit", "cursor"], AdminHandlers.listRegistrations),
+        changes(.post, "/v1/registrations", action: "merchant registered with Apple", AdminHandlers.register),
+        reads(
+            "/v1/registrations/{partnerInternalMerchantIdentifier}", query: ["refresh"], AdminHandlers.getRegistration),
+        changes(
+            .delete, "/v1/registrations/{partnerInternalMerchantIdentifier}", action: "domains unregistered with Apple",
+            effect: .destroys, query: ["dryRun"], AdminHandlers.unregister),
+        changes(
+            .post, "/v1/registrations/sync", action: "registrations compared with Apple",
+            AdminHandlers.syncRegistrations),
+    ]
+}
+
 extension AdminHandlers {
-    func registrations(_ call: AdminCall) async throws -> Answer {
+    func listRegistrations(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
-        let cursor = try call.query["cursor"].map { text throws(MerchantError) in
-            try PartnerInternalMerchantIdentifier(text, named: "cursor")
-        }
+        let cursor = try call.query.value("cursor", as: PartnerInternalMerchantIdentifier.self)
         let found = try await operations.registrations(after: cursor, limit: limit + 1)
-        return try Answer(
+        return try AdminResponse(
             Page(found, limit: limit, document: RegistrationDocument.init) {
                 $0.registration.partnerInternalMerchantIdentifier.rawValue
             })
     }
 
-    func register(_ call: AdminCall) async throws -> Answer {
+    func register(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(RegisterRequest.self)
         let partner = try PartnerInternalMerchantIdentifier(
             body.partnerInternalMerchantIdentifier, named: "partnerInternalMerchantIdentifier")
@@ -27,27 +43,28 @@ extension AdminHandlers {
                 encryptTo: try Self.merchant(body.encryptTo, "encryptTo"), merchantUrl: body.merchantUrl,
                 merchantIdentifier: try Self.merchant(body.merchantIdentifier, "merchantIdentifier")),
             for: call.creatingRequest(Paths.registrations))
-        return try Answer(created: RegistrationDocument(view), at: Paths.registration(partner))
+        return try AdminResponse(created: RegistrationDocument(view), at: Paths.registration(partner))
             .about(merchant: view.registration.merchantIdentifier)
     }
 
-    func registration(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> Answer {
+    func getRegistration(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> AdminResponse
+    {
         let view = try await operations.registration(
-            partner, refresh: try call.flag("refresh"), for: call.request)
-        return try Answer(RegistrationDocument(view)).about(merchant: view.registration.merchantIdentifier)
+            partner, refresh: try call.query.flag("refresh"), for: call.request)
+        return try AdminResponse(RegistrationDocument(view)).about(merchant: view.registration.merchantIdentifier)
     }
 
-    func unregister(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> Answer {
+    func unregister(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> AdminResponse {
         let dryRun = try call.dryRun()
         let body = try call.read(UnregisterRequest.self)
         let withdrawal = try await operations.unregister(
             partner, domainNames: try body.domainNames.map(Self.domainNames), reason: body.reason, dryRun: dryRun,
             for: call.request)
-        return try Answer(WithdrawalDocument(withdrawal))
+        return try AdminResponse(WithdrawalDocument(withdrawal))
             .about(merchant: withdrawal.view.registration.merchantIdentifier, dryRun: dryRun)
     }
 
-    func syncRegistrations(_ call: AdminCall) async throws -> Answer {
+    func syncRegistrations(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(orEmpty: SyncRequest(repair: nil, limit: nil, cursor: nil))
         let limit = body.limit ?? Page<RegistrationDocument>.defaultLimit
         guard (1...Page<RegistrationDocument>.largestLimit).contains(limit) else {
@@ -59,11 +76,11 @@ extension AdminHandlers {
         }
         let repair = body.repair ?? false
         let report = try await operations.sync(after: cursor, limit: limit, repair: repair, for: call.request)
-        return try Answer(SyncDocument(report)).about(dryRun: !repair)
+        return try AdminResponse(SyncDocument(report)).about(dryRun: !repair)
     }
 
     private static func domainNames(_ texts: [String]) throws(MerchantError) -> [DomainName] {
-        // Bounds first: a thousand names cost nothing then.
+        // Checked first, so that thousands of names cost nothing.
         guard texts.count <= Registration.mostDomains else {
             throw MerchantError(
                 .tooManyDomains,

@@ -1,11 +1,30 @@
+import HTTPKit
+import HTTPTypes
 import MerchantCore
 import MerchantOperations
+import ServerKit
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let rolls: [AdminRoute] = [
+        changes(
+            .post, "/v1/merchants/{merchantIdentifier}/rolls", action: "roll started", AdminHandlers.startRoll),
+        reads(
+            "/v1/rolls", scope: .checkedByHandler, query: ["merchant", "state", "limit", "cursor"],
+            AdminHandlers.listRolls),
+        reads("/v1/rolls/{rollId}", AdminHandlers.getRoll),
+        changes(
+            .post, "/v1/rolls/{rollId}/finish", action: "roll finished", effect: .destroys, AdminHandlers.finishRoll),
+        changes(
+            .post, "/v1/rolls/{rollId}/abandon", action: "roll abandoned", effect: .destroys,
+            AdminHandlers.abandonRoll),
+    ]
+}
+
 extension AdminHandlers {
-    /// 201 for a new roll, 200 for the one that is open already.
-    func startRoll(_ call: AdminCall, of merchant: MerchantIdentifier) async throws -> Answer {
+    /// 201 for a new roll, 200 where one is already open.
+    func startRoll(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         let body = try call.read(orEmpty: StartRollRequest(algorithm: nil))
         let algorithm = try body.algorithm.map { text throws(MerchantError) in
             try KeyAlgorithm(text, named: "algorithm")
@@ -13,31 +32,19 @@ extension AdminHandlers {
         let (view, isNew) = try await operations.startRoll(
             of: merchant, algorithm: algorithm, for: call.creatingRequest(Paths.rolls(of: merchant)))
         let document = RollDocument(view)
-        let answer = isNew ? try Answer(created: document, at: Paths.roll(document.rollId)) : try Answer(document)
-        return answer.about(merchant: merchant, key: view.roll.to)
+        let response =
+            isNew ? try AdminResponse(created: document, at: Paths.roll(document.rollId)) : try AdminResponse(document)
+        return response.about(merchant: merchant, key: view.roll.to)
     }
 
-    /// A caller with permits for some merchants names one of them.
-    func rolls(_ call: AdminCall) async throws -> Answer {
+    /// A caller with permits for some merchants must name one of them.
+    func listRolls(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
-        let merchant = try call.query["merchant"].map { text throws(MerchantError) in
-            try MerchantIdentifier(text, named: "merchant")
-        }
-        if let merchant {
-            try call.grants.require(.read, for: merchant)
-        } else if !call.grants.allowsEveryMerchant(.read) {
-            throw MerchantError(
-                .forbidden, "the caller's permit 'read' is for some merchants, expected the query parameter 'merchant'")
-        }
-        let cursor = try call.query["cursor"].map { text throws(MerchantError) in
-            guard let number = Int(text), number > 0 else {
-                throw MerchantError(.malformed, "'cursor' is not one that an earlier page gave")
-            }
-            return number
-        }
+        let merchant = try call.merchantToRead()
+        let cursor = try call.numericCursor()
         let found = try await operations.rolls(
             of: merchant, state: try call.query["state"].map(Self.filter), before: cursor, limit: limit + 1)
-        return try Answer(Page(found, limit: limit, document: { RollDocument($0) }, cursor: { $0.roll.rollId }))
+        return try AdminResponse(Page(found, limit: limit, document: { RollDocument($0) }, cursor: { $0.roll.rollId }))
     }
 
     private static func filter(_ text: String) throws(MerchantError) -> RollStateFilter {
@@ -45,28 +52,29 @@ extension AdminHandlers {
         return .state(try RollState(text, named: "state"))
     }
 
-    func roll(_ call: AdminCall, _ number: Int) async throws -> Answer {
-        let view = try await operations.roll(number)
-        return try Answer(RollDocument(view)).about(merchant: view.roll.merchantIdentifier)
+    func getRoll(_ call: AdminCall, _ roll: RollNumber) async throws -> AdminResponse {
+        let view = try await operations.roll(roll.number)
+        return try AdminResponse(RollDocument(view)).about(merchant: view.roll.merchantIdentifier)
     }
 
-    func finishRoll(_ call: AdminCall, _ number: Int) async throws -> Answer {
+    func finishRoll(_ call: AdminCall, _ roll: RollNumber) async throws -> AdminResponse {
         let body = try call.read(orEmpty: FinishRollRequest(now: nil, reason: nil, dryRun: nil))
         let outcome = try await operations.finishRoll(
-            number, hurries: body.now ?? false, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
-        return try answer(outcome)
+            roll.number, hurries: body.now ?? false, reason: body.reason, dryRun: body.dryRun ?? false,
+            for: call.request)
+        return try response(outcome)
     }
 
-    func abandonRoll(_ call: AdminCall, _ number: Int) async throws -> Answer {
+    func abandonRoll(_ call: AdminCall, _ roll: RollNumber) async throws -> AdminResponse {
         let body = try call.read(orEmpty: AbandonRollRequest(reason: nil, dryRun: nil))
         let outcome = try await operations.abandonRoll(
-            number, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
-        return try answer(outcome)
+            roll.number, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
+        return try response(outcome)
     }
 
-    private func answer(_ outcome: RollTransitions) throws -> Answer {
+    private func response(_ outcome: RollTransitions) throws -> AdminResponse {
         let roll = outcome.roll.roll
-        return try Answer(RollDocument(outcome)).about(
+        return try AdminResponse(RollDocument(outcome)).about(
             merchant: roll.merchantIdentifier, key: roll.from, dryRun: outcome.dryRun)
     }
 }

@@ -1,3 +1,4 @@
+import HTTPKit
 import HTTPTypes
 import MerchantCore
 import MerchantOperations
@@ -5,33 +6,38 @@ import NIOCore
 import Vocabulary
 import WireAPI
 
+extension AdminRoute {
+    static let monitoring: [AdminRoute] = [
+        reads("/v1/status", AdminHandlers.getStatus), reads("/metrics", AdminHandlers.getMetrics),
+        reads("/v1/health", permit: nil, AdminHandlers.getHealth),
+        reads("/v1/openapi.yaml", permit: nil, AdminHandlers.getContract),
+    ]
+}
+
 extension AdminHandlers {
-    func status() async throws -> Answer {
-        try Answer(StatusDocument(try await operations.status(), version: version, startedAt: startedAt))
+    func getStatus(_ call: AdminCall) async throws -> AdminResponse {
+        try AdminResponse(StatusDocument(try await operations.status(), version: version, startedAt: startedAt))
     }
 
-    func healthAnswer() throws -> Answer {
+    func getHealth(_ call: AdminCall) async throws -> AdminResponse {
         let document = health()
-        return try Answer(document, status: document.ready ? .ok : .serviceUnavailable)
+        return try AdminResponse(document, status: document.ready ? .ok : .serviceUnavailable)
     }
 
-    func metrics() async throws -> Answer {
+    func getMetrics(_ call: AdminCall) async throws -> AdminResponse {
         let status = try await operations.status()
-        // The end of the year 9999: every certificate there can be ends before.
-        let soonest = try await operations.repository.read {
-            try $0.keyPairsExpiring(before: Timestamp(millisecondsSince1970: 253_402_300_799_000), limit: 1)
-        }
         let page = MetricsPage(
-            counts: status.counts, soonestEnd: soonest.first?.notAfter, rolls: status.rolls, webhooks: status.webhooks,
-            rotation: try await operations.masterKeyStatus()?.rotation, requests: counter.snapshot(), version: version,
+            counts: status.counts, soonestEnd: try await operations.certificateSoonestEnd(), rolls: status.rolls,
+            webhooks: status.webhooks,
+            rotation: try await operations.masterKeyStatus()?.rotation, requests: requests, version: version,
             startedAt: startedAt,
             residentBytes: ProcessMemory.residentBytes())
-        return Answer(bytes: ByteBuffer(string: page.text), mediaType: "text/plain; version=0.0.4; charset=utf-8")
+        return AdminResponse(bytes: ByteBuffer(string: page.text), mediaType: MetricsText.mediaType)
     }
 
-    func contract() -> Answer {
-        var answer = Answer(bytes: openAPI, mediaType: "application/yaml")
-        answer.isShared = true
-        return answer
+    func getContract(_ call: AdminCall) async -> AdminResponse {
+        var response = AdminResponse(bytes: openAPI, mediaType: "application/yaml")
+        response.isShared = true
+        return response
     }
 }

@@ -1,25 +1,26 @@
+import HTTPKit
 import MerchantCore
 import MerchantOperations
 import NIOCore
 import Vocabulary
 import WireAPI
 
-/// What the routes call. Each method decodes, makes one use case happen, and encodes; the permit was checked before.
+/// The handlers of all routes. Each decodes the request, calls one use case, and encodes the result; the route checked the permit.
 struct AdminHandlers: Sendable {
     let operations: MerchantOperations
     let health: @Sendable () -> HealthDocument
     let version: String
     let startedAt: Timestamp
-    /// In memory once for all responses.
+    /// One copy for all responses.
     let openAPI: ByteBuffer
-    let counter: RequestCounter
+    let requests: RequestMetrics
 
-    /// Whose key pair it is, for permits that are for some merchants.
+    /// The merchant of a key pair, for permits that are for some merchants.
     func owner(of hash: PublicKeyHash) async throws -> MerchantIdentifier {
         try await operations.keyPair(hash).keyPair.merchantIdentifier
     }
 
-    /// Whose roll it is.
+    /// The merchant of a roll.
     func owner(ofRoll number: Int) async throws -> MerchantIdentifier {
         try await operations.roll(number).roll.merchantIdentifier
     }

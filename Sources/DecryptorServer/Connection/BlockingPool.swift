@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Threads that may wait for the disk, so that event loops and tasks need not.
+/// Threads that may wait for the disk, so that event loops and tasks do not.
 struct BlockingPool: Sendable {
     private let threads: NIOThreadPool
 
@@ -14,10 +14,10 @@ struct BlockingPool: Sendable {
         try await threads.runIfActive(body)
     }
 
-    /// - Parameter completion: called on the thread that did it, or with a failure where the pool has ended.
+    /// - Parameter completion: called on the thread that ran the body, or with an error where the pool was shut down.
     func run(
-        _ body: @escaping @Sendable () throws -> Response,
-        completion: @escaping @Sendable (Result<Response, any Error>) -> Void
+        _ body: @escaping @Sendable () throws -> EncodedResponse,
+        completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
     ) {
         threads.submit { state in
             switch state {

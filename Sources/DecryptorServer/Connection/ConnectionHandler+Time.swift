@@ -2,7 +2,7 @@ import HTTPKit
 import NIOCore
 
 extension ConnectionHandler {
-    /// What a connection waits for in time. At most one timer each, so that a busy connection schedules nothing.
+    /// The timers of a connection. At most one of each kind, so that a busy connection schedules nothing.
     struct Clock {
         private var lastTouched = NIODeadline.now()
         private var idleness: Scheduled<Void>?
@@ -17,7 +17,7 @@ extension ConnectionHandler {
             arrival = nil
         }
 
-        /// Closes in any case after so long.
+        /// Closes the connection after this time in any case.
         mutating func linger(_ time: TimeAmount, _ context: ChannelHandlerContext) {
             requestArrived()
             idleness?.cancel()
@@ -38,7 +38,7 @@ extension ConnectionHandler {
         fileprivate mutating func setArrival(_ timer: Scheduled<Void>?) { arrival = timer }
     }
 
-    /// Closes the connection once it has been silent for the idle time and is owed nothing.
+    /// Closes the connection once it was idle for the idle time and has no outstanding response.
     func watchIdleness(_ context: ChannelHandlerContext) {
         let time = environment.limits.idleTime
         let deadline = hasNothingOutstanding ? clock.idleDeadline(time) : .now() + time
@@ -52,14 +52,14 @@ extension ConnectionHandler {
             })
     }
 
-    /// Refuses a request that has begun and does not end.
+    /// Refuses a request that has begun and does not arrive in time.
     func watchArrival(_ context: ChannelHandlerContext) {
         guard !clock.awaitsArrival else { return }
         clock.setArrival(
             context.eventLoop.assumeIsolated().scheduleTask(in: environment.limits.requestTime) {
                 self.clock.setArrival(nil)
-                if self.isReadingWithheld {
-                    // It is we who do not read.
+                if self.isReadingSuspended {
+                    // The server itself suspended reading.
                     self.watchArrival(context)
                 } else {
                     self.refuse(HTTPFault.requestTooSlow)

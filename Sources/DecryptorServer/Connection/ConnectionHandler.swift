@@ -4,20 +4,21 @@ import MerchantCore
 import MerchantOperations
 import NIOCore
 import NIOHTTP1
+import ServerKit
 
-/// One connection: takes requests from the codec, has them answered, and writes the answers in the requests' order.
+/// Handles one connection: receives requests from the codec and writes the responses in the order of the requests.
 ///
-/// What is known at once is written at once and flushed once a read. The rest waits in a queue, and while too much of
-/// it waits, or the other side does not take its answers, nothing more is read. See ``ConnectionHandler/Clock`` for time.
+/// Responses that are known at once are written at once and flushed once for each read. The others wait in a queue. While
+/// too many wait, or the client does not read its responses, nothing more is read. See ``ConnectionHandler/Clock`` for time.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What all connections share.
+    /// What all connections of the server share.
     struct Environment: Sendable {
         let endpoints: Endpoints
-        let problems: Problems
+        let problems: ProblemReporter
         let work: OffLoopWork
         let limits: Limits
     }
@@ -26,47 +27,47 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private struct Arriving {
         let method: HTTPMethod
         let uri: String
-        var form: AnswerForm
+        var form: ResponseForm
         let idempotencyKeys: [String]
         var body: ByteBuffer
     }
 
-    /// What came in and is handled in its order.
+    /// What arrived and is handled in its order.
     private enum Item {
         case request(Arriving)
         /// The client waits for `100 Continue` before it sends the body.
         case expectation
-        /// What cannot be read any further.
+        /// The connection cannot be read any further.
         case refusal(any Error)
     }
 
     let environment: Environment
     private let peer: Peer
-    private let turns: FairScheduler
+    private let resources: LoopResources
     private(set) var context: ChannelHandlerContext?
     private var arriving: Arriving?
-    /// What waits for the connection's next turn.
+    /// What waits for the next turn of the user.
     private var waiting = CircularBuffer<Item>()
-    /// Requests that may still be handled of those that the current read brought.
+    /// How many more requests of the current read may be handled in this turn.
     private var turnLeft = Limits.requestsPerTurn
     private(set) var queue = ResponseQueue()
     /// No further request is taken from this connection.
     private(set) var inputEnded = false
-    /// The other side has sent its last byte.
+    /// The client has sent its last byte.
     private var inputClosed = false
-    /// The last answer was written.
+    /// The last response was written.
     private var outputEnded = false
     private var needsFlush = false
-    /// Asked for while reading was to wait.
-    private var withheldRead = false
-    /// Whether a part of a request came with the current read.
+    /// A read was requested while reading was suspended.
+    private var hasSuspendedRead = false
+    /// Whether the current read brought a part of a request.
     private var readBroughtPart = false
     var clock = Clock()
 
-    init(_ environment: Environment, peer: Peer, turns: FairScheduler) {
+    init(_ environment: Environment, peer: Peer, resources: LoopResources) {
         self.environment = environment
         self.peer = peer
-        self.turns = turns
+        self.resources = resources
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -105,10 +106,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Handles it now, or in the user's next turn.
+    /// Handles the item now, or in the next turn of its user.
     private func take(_ item: Item, _ context: ChannelHandlerContext) {
-        guard waiting.isEmpty, turnLeft > 0, turns.mayHandleNow() else {
-            if waiting.isEmpty { turns.wait(self, of: peer.holder) }
+        guard waiting.isEmpty, turnLeft > 0, resources.scheduler.mayHandleNow() else {
+            if waiting.isEmpty { resources.scheduler.wait(self, of: peer.holder) }
             return waiting.append(item)
         }
         turnLeft -= 1
@@ -117,7 +118,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     var hasWaiting: Bool { !waiting.isEmpty }
 
-    /// Handles what waited, as a turn of its user.
+    /// Handles waiting requests in a turn of their user.
     func handleWaiting(atMost count: Int) {
         guard let context else { return }
         var left = count
@@ -135,17 +136,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func handle(_ item: Item, _ context: ChannelHandlerContext) {
         switch item {
-        case .request(let request): answer(request, context)
-        case .expectation: enqueue(.continue, AnswerForm(isInterim: true), context)
+        case .request(let request): respond(to: request, context)
+        case .expectation: enqueue(.continue, ResponseForm(isInterim: true), context)
         case .refusal(let error):
-            enqueue(environment.problems.response(to: error), AnswerForm(isLast: true), context)
+            enqueue(environment.problems.encodedResponse(to: error), ResponseForm(isLast: true), context)
         }
     }
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        let form = AnswerForm(
+        let form = ResponseForm(
             isHead: head.method == .HEAD,
-            // HTTP/1.0 would want its own header for staying open.
+            // An HTTP/1.0 client needs a header of its own to keep the connection open.
             isLast: RequestHeadRules.endsConnection(head) || head.version != .http1_1)
         arriving = Arriving(
             method: head.method, uri: head.uri, form: form,
@@ -174,61 +175,62 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if request.body.readableBytes > limit { refuse(HTTPFault.bodyTooLarge(limit: limit)) }
     }
 
-    private func answer(_ request: Arriving, _ context: ChannelHandlerContext) {
+    private func respond(to request: Arriving, _ context: ChannelHandlerContext) {
+        var form = request.form
+        form.start = .now()
         do {
-            let asked = DecryptorRequest(
+            let complete = DecryptorRequest(
                 method: request.method, uri: request.uri, idempotencyKeys: request.idempotencyKeys, body: request.body)
-            switch try environment.endpoints.answer(asked, from: peer) {
-            case .now(let response): enqueue(response, request.form, context)
+            switch try environment.endpoints.plan(complete, from: peer, matched: &form.route) {
+            case .now(let response): enqueue(response, form, context)
             case .blocking(let body):
-                try start(request.form, requestId: nil, context) { try environment.work.start(body, completion: $0) }
+                try start(form, requestId: nil, context) { try environment.work.start(body, completion: $0) }
             case .waiting(let recorded, let body):
-                try start(request.form, requestId: recorded.requestId, context) { completion in
+                try start(form, requestId: recorded.requestId, context) { completion in
                     try environment.work.start({ try await body(recorded) }, completion: completion)
                 }
             }
         } catch {
-            var form = request.form
             if peer.grants.allowNothing {
-                // There is nothing here for a caller without a permit: it gets one response, and no more work is done for it.
-                form = form.last
+                // A caller without a permit gets one response, and no more work is done for it.
+                form.isLast = true
                 inputEnded = true
                 waiting.removeAll()
             }
-            enqueue(environment.problems.response(to: error), form, context)
+            enqueue(environment.problems.encodedResponse(to: error), form, context)
         }
     }
 
-    /// Keeps the request's place in the order for what comes back from another thread.
+    /// Reserves the request's place in the order for the response from another thread.
     private func start(
-        _ form: AnswerForm, requestId: String?, _ context: ChannelHandlerContext,
-        _ work: (@escaping @Sendable (Result<Response, any Error>) -> Void) throws -> Void
+        _ form: ResponseForm, requestId: String?, _ context: ChannelHandlerContext,
+        _ work: (@escaping @Sendable (Result<EncodedResponse, any Error>) -> Void) throws -> Void
     ) throws {
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         let place = queue.nextPlace
         let problems = environment.problems
         try work { result in
-            let response: Response
+            let response: EncodedResponse
             switch result {
             case .success(let success): response = success
             case .failure(let error):
-                response = problems.response(to: error, requestId: requestId ?? RequestId.make())
+                response = problems.encodedResponse(to: error, requestId: requestId ?? RequestId.make())
             }
             bound.eventLoop.execute { bound.value.fill(place, with: response) }
         }
         queue.append(form)
     }
 
-    private func fill(_ place: ResponseQueue.Place, with response: Response) {
+    private func fill(_ place: ResponseQueue.Place, with response: EncodedResponse) {
         guard let context else { return response.wipe() }
         queue.fill(place, with: response)
         clock.touch()
-        writeWhatIsKnown(context)
+        writeKnownResponses(context)
         flushIfNeeded(context)
         continueReading(context)
     }
 
-    /// Answers what cannot be read any further, after everything asked before.
+    /// Refuses the rest of the connection, after the responses to all earlier requests.
     func refuse(_ error: any Error) {
         guard let context, !inputEnded else { return }
         inputEnded = true
@@ -237,19 +239,23 @@ final class ConnectionHandler: ChannelDuplexHandler {
         flushIfNeeded(context)
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    private func enqueue(_ response: Response, _ form: AnswerForm, _ context: ChannelHandlerContext) {
+    private func enqueue(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
         guard queue.isEmpty else { return queue.append(form, response) }
         write(response, form, context)
     }
 
-    private func writeWhatIsKnown(_ context: ChannelHandlerContext) {
+    private func writeKnownResponses(_ context: ChannelHandlerContext) {
         while let (form, response) = queue.takeFirst() { write(response, form, context) }
     }
 
-    private func write(_ response: Response, _ form: AnswerForm, _ context: ChannelHandlerContext) {
+    private func write(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
         let isLast = !form.isInterim && (form.isLast || (inputEnded && hasNothingOutstanding))
+        if !form.isInterim {
+            resources.requests.record(
+                form.route, status: response.status, duration: form.start.map { .now() - $0 } ?? .zero)
+        }
         let bytes = response.wireBytes(isHead: form.isHead, isLast: isLast)
         if response.holdsSecret {
             let promise = context.eventLoop.makePromise(of: Void.self)
@@ -269,7 +275,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if outputEnded { closeOutput(context) }
     }
 
-    /// Lets the other side take the last answer: it sees the end, and what it still sends is read and dropped for a while.
+    /// Gives the client time to read the last response: what it still sends is read and dropped meanwhile.
     private func closeOutput(_ context: ChannelHandlerContext) {
         guard !inputClosed else { return closeOnceWritten(context) }
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -279,7 +285,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.close(mode: .output, promise: written)
     }
 
-    /// Closing at once would drop what the other side has not taken yet.
+    /// Closing at once would drop what the client has not read yet.
     private func closeOnceWritten(_ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
@@ -291,16 +297,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         clock.touch()
         if waiting.isEmpty { turnLeft = Limits.requestsPerTurn }
-        // Bytes that are no part yet lie in the codec: the beginning of a request.
+        // The codec holds bytes that are not a whole part yet: the beginning of a request.
         if !inputEnded, arriving != nil || !readBroughtPart { watchArrival(context) }
         readBroughtPart = false
         flushIfNeeded(context)
         context.fireChannelReadComplete()
     }
 
-    var isReadingWithheld: Bool { withheldRead }
+    var isReadingSuspended: Bool { hasSuspendedRead }
 
-    /// Whether nothing that was asked is still to be answered.
+    /// Whether every request was answered.
     var hasNothingOutstanding: Bool { queue.isEmpty && waiting.isEmpty && arriving == nil }
 
     private var mayRead: Bool {
@@ -313,13 +319,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if mayRead {
             context.read()
         } else {
-            withheldRead = true
+            hasSuspendedRead = true
         }
     }
 
     private func continueReading(_ context: ChannelHandlerContext) {
-        guard withheldRead, mayRead else { return }
-        withheldRead = false
+        guard hasSuspendedRead, mayRead else { return }
+        hasSuspendedRead = false
         context.read()
     }
 
@@ -328,7 +334,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    // MARK: Ends
+    // MARK: End
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
@@ -336,15 +342,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
             inputClosed = true
             inputEnded = true
             arriving = nil
-            // Without anything owed there is nobody to stay for.
+            // Without outstanding responses the connection has no purpose.
             if hasNothingOutstanding { closeOnceWritten(context) }
-        case is DrainEvent: stopHearing(context)
+        case is DrainEvent: stopReceiving(context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Bytes after those that could not be read.
+        // Bytes that follow those that could not be parsed.
         guard !(error is ByteToMessageDecoderError) else { return }
         guard let fault = HTTPFault(decoding: error) else { return context.close(promise: nil) }
         refuse(fault)

@@ -1,16 +1,16 @@
 import LocalSocket
 import NIOCore
 
-/// Shares an event loop's time among users, so that one that floods the socket does not delay the payments of others.
+/// Shares an event loop's time among users, so that one user who floods the socket does not delay the payments of others.
 ///
-/// As long as requests come no faster than ``requestsPerWindow``, each is handled when it is read. Past that they wait, and
-/// users have turns: a user with one connection waits for one turn of each other user, however many connections those have.
-/// Used on its event loop only.
+/// While requests come no faster than ``requestsPerWindow``, each is handled when it is read. Beyond that rate they wait,
+/// and users take turns: a user with one connection waits for one turn of each other user, however many connections the
+/// others have. Used on its event loop only.
 final class FairScheduler {
-    /// Requests that are handled when they are read, in so long; each takes some 5 to 25 µs.
+    /// Requests that are handled when they are read, in one ``window``; each takes 5 to 25 µs.
     private static let requestsPerWindow = 96
     private static let window = TimeAmount.milliseconds(1)
-    /// How long requests that wait are handled before the sockets are read again.
+    /// How long waiting requests are handled before the sockets are read again.
     private static let tick = TimeAmount.microseconds(500)
     /// A task that is due at once would run before the sockets are read again.
     private static let pause = TimeAmount.microseconds(20)
@@ -18,13 +18,13 @@ final class FairScheduler {
     private let loop: any EventLoop
     private var left = requestsPerWindow
     private var windowEnd = NIODeadline.now()
-    /// Users with connections that wait, in the order of their turns.
+    /// Users with waiting connections, in the order of their turns.
     private var users = CircularBuffer<Shares.Holder>()
     private var connections: [Shares.Holder: CircularBuffer<ConnectionHandler>] = [:]
 
     init(_ loop: any EventLoop) { self.loop = loop }
 
-    /// Whether a request may be handled now. Where it may not, its connection waits by ``wait(_:of:)``.
+    /// Whether a request may be handled now. Where not, its connection waits by ``wait(_:of:)``.
     func mayHandleNow() -> Bool {
         guard users.isEmpty else { return false }
         let now = NIODeadline.now()
@@ -36,7 +36,7 @@ final class FairScheduler {
         return left >= 0
     }
 
-    /// The connection has requests to be handled in its user's next turn.
+    /// Adds a connection whose requests must be handled in its user's next turn.
     func wait(_ connection: ConnectionHandler, of user: Shares.Holder) {
         if users.isEmpty { scheduleTick() }
         append(connection, of: user)
@@ -63,28 +63,5 @@ final class FairScheduler {
             if connection.hasWaiting { append(connection, of: user) }
         }
         if !users.isEmpty { scheduleTick() }
-    }
-}
-
-/// One ``FairScheduler`` for each event loop of a group.
-struct FairTurnsOfLoops: Sendable {
-    private let turns: [ObjectIdentifier: NIOLoopBound<FairScheduler>]
-
-    init(_ loops: some EventLoopGroup) async throws {
-        var turns: [ObjectIdentifier: NIOLoopBound<FairScheduler>] = [:]
-        for loop in loops.makeIterator() {
-            turns[ObjectIdentifier(loop)] = try await loop.submit {
-                NIOLoopBound(FairScheduler(loop), eventLoop: loop)
-            }.get()
-        }
-        self.turns = turns
-    }
-
-    /// - Parameter loop: of the group; called on it.
-    subscript(loop: any EventLoop) -> FairScheduler {
-        guard let turns = turns[ObjectIdentifier(loop)] else {
-            preconditionFailure("a connection belongs to one of the server's event loops")
-        }
-        return turns.value
     }
 }

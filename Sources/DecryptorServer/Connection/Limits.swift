@@ -1,27 +1,27 @@
 package import LocalSocket
 package import NIOCore
 
-/// The bounds that every caller of the decryptor's socket keeps, each inclusive.
+/// The limits of the decryptor socket, each inclusive.
 package struct Limits: Sendable {
-    /// Connections open at the same time. Further ones get 503 with `Retry-After` and are closed; where many are being
-    /// answered so, they are closed at once.
+    /// Connections that are open at the same time. Further ones get 503 with `Retry-After` and are closed. While many are
+    /// being refused, further ones are closed without a response.
     package var connections = Shares.Limits(total: 1024, perUser: 896, withoutPermit: 32)
-    /// How long a connection may be silent in both directions while nothing it asked for is under way.
+    /// How long a connection may be idle in both directions while none of its requests is in progress.
     package var idleTime = TimeAmount.seconds(60)
     /// How long a request may take to arrive, counted from the read that brought its first bytes; then 408.
     package var requestTime = TimeAmount.seconds(10)
-    /// A request's body; then 413.
+    /// The size of a request's body; beyond it 413.
     package var bodyBytes = 64 * 1024
-    /// Unanswered requests of one connection past which nothing more is read from it until some are answered. What the
-    /// read before had brought is still taken: at most ``readBytes``.
+    /// Unanswered requests of one connection. At this number nothing more is read from it until some are answered; the
+    /// requests of the last read, at most ``readBytes``, are still accepted.
     package var pipelinedRequests = 64
-    /// Requests of one connection that are handled at once; then, other users have their turns.
+    /// Requests of one connection that are handled before other users take their turns.
     static let requestsPerTurn = 8
     /// Requests of all connections that wait for the store, an RSA key or the audit; then 503 with `Retry-After`.
     package var waitingRequests = 1024
-    /// How long a drain waits for what was asked to be answered and taken.
+    /// How long a shutdown waits until the outstanding responses are sent and read.
     package var drainTime = TimeAmount.seconds(10)
-    /// How long a connection whose last answer was written is read on, so that the answer is not lost to a reset.
+    /// How long a connection is still read after its last response, so that a reset does not destroy the response.
     package var lingerTime = TimeAmount.seconds(1)
 
     package init() {}

@@ -1,7 +1,7 @@
 import MerchantCore
 import Synchronization
 
-/// Requests that wait for something: bounded in number over all connections.
+/// Runs requests that cannot be answered on an event loop. Their number is bounded over all connections.
 final class OffLoopWork: Sendable {
     typealias Job = @Sendable () async -> Void
 
@@ -17,11 +17,13 @@ final class OffLoopWork: Sendable {
         self.jobs = jobs
     }
 
-    /// - Parameter completion: called once, on whichever thread.
-    /// - Throws: `overloaded` where too many wait already.
+    /// Runs a body that blocks its thread.
+    ///
+    /// - Parameter completion: called once, on any thread.
+    /// - Throws: `overloaded` where too many requests already wait.
     func start(
-        _ body: @escaping @Sendable () throws -> Response,
-        completion: @escaping @Sendable (Result<Response, any Error>) -> Void
+        _ body: @escaping @Sendable () throws -> EncodedResponse,
+        completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
     ) throws(MerchantError) {
         try begin()
         pool.run(body) { result in
@@ -30,28 +32,28 @@ final class OffLoopWork: Sendable {
         }
     }
 
-    /// As above, for what waits for others.
+    /// Runs a body that suspends.
     func start(
-        _ body: @escaping @Sendable () async throws -> Response,
-        completion: @escaping @Sendable (Result<Response, any Error>) -> Void
+        _ body: @escaping @Sendable () async throws -> EncodedResponse,
+        completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
     ) throws(MerchantError) {
         try begin()
         let result = jobs.yield {
-            let result: Result<Response, any Error>
+            let result: Result<EncodedResponse, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
             self.end()
             completion(result)
         }
         guard case .enqueued = result else {
             end()
-            throw MerchantError(.overloaded, "the daemon is ending, expected the request again later")
+            throw MerchantError(.overloaded, "the daemon is shutting down; try again later")
         }
     }
 
     private func begin() throws(MerchantError) {
         guard waiting.add(1, ordering: .relaxed).newValue <= bound else {
             end()
-            throw MerchantError(.overloaded, "\(bound) requests wait already, expected this one again later")
+            throw MerchantError(.overloaded, "\(bound) requests already wait; try again later")
         }
     }
 

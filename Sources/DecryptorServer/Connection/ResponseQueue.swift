@@ -1,42 +1,43 @@
 import NIOCore
 
-/// The answers a connection owes, in the order of the requests, whichever is known first.
+/// The responses that a connection owes, in the order of the requests, in whatever order they become known.
 package struct ResponseQueue {
     /// A request's place in the order.
     package struct Place: Hashable, Sendable {
         fileprivate let number: Int
     }
 
-    /// What a request wants of its answer's form, and the answer once it is known.
     private struct Entry {
-        let form: AnswerForm
-        var response: Response?
+        let form: ResponseForm
+        /// nil until it is known.
+        var response: EncodedResponse?
     }
 
     private var entries = CircularBuffer<Entry>()
     /// The number of the first entry.
     private var first = 0
 
-    var count: Int { entries.count }
     package init() {}
+
+    var count: Int { entries.count }
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Where the next entry will be.
+    /// The place of the next entry.
     package var nextPlace: Place { Place(number: first + entries.count) }
 
-    package mutating func append(_ form: AnswerForm, _ response: Response? = nil) {
+    package mutating func append(_ form: ResponseForm, _ response: EncodedResponse? = nil) {
         entries.append(Entry(form: form, response: response))
     }
 
-    package mutating func fill(_ place: Place, with response: Response) {
+    package mutating func fill(_ place: Place, with response: EncodedResponse) {
         let offset = place.number - first
         precondition(entries.indices.count > offset && offset >= 0, "a place is filled once, before it is taken")
         entries[entries.index(entries.startIndex, offsetBy: offset)].response = response
     }
 
-    /// - Returns: nil while the first answer owed is not known.
-    package mutating func takeFirst() -> (form: AnswerForm, response: Response)? {
+    /// - Returns: nil while the first response is not known.
+    package mutating func takeFirst() -> (form: ResponseForm, response: EncodedResponse)? {
         guard let entry = entries.first, let response = entry.response else { return nil }
         entries.removeFirst()
         first += 1
@@ -51,20 +52,21 @@ package struct ResponseQueue {
     }
 }
 
-/// What a request wants of its answer's form.
-package struct AnswerForm: Sendable {
+/// What a request determines about its response.
+package struct ResponseForm: Sendable {
     let isHead: Bool
-    /// The last answer of its connection.
-    let isLast: Bool
-    /// An interim `100 Continue`, which is no answer yet.
+    /// The last response of its connection.
+    var isLast: Bool
+    /// An interim `100 Continue`; the response itself follows.
     let isInterim: Bool
+    /// The index of the route in ``DecryptorRoute/table``; nil where none matched.
+    var route: Int?
+    /// When the request began to be handled; nil where it is refused before that.
+    var start: NIODeadline?
 
     package init(isHead: Bool = false, isLast: Bool = false, isInterim: Bool = false) {
         self.isHead = isHead
         self.isLast = isLast
         self.isInterim = isInterim
     }
-
-    /// The same, as the last answer of its connection.
-    var last: AnswerForm { AnswerForm(isHead: isHead, isLast: true, isInterim: isInterim) }
 }

@@ -1,13 +1,13 @@
 import NIOCore
 import PaymentToken
 
-/// The answer's member `authorization`: the payment data under the names of an authorization message.
+/// The response's member `authorization`: the payment data under the names of an authorization message.
 ///
-/// Written straight into the answer, which is wiped: an encoder would leave copies of the account number behind.
+/// It is written directly into the response, which is wiped. An encoder would leave copies of the account number behind.
 struct AuthorizationView {
     private let members: [(name: String, value: String)]
 
-    /// - Returns: nil where the payment has no such fields, because it is no 3DSecure payment.
+    /// - Returns: nil where the payment has no such fields, because it is not a 3DSecure payment.
     init?(_ data: PaymentData) {
         let network = AuthorizationFields.Network(accountNumber: data.applicationPrimaryAccountNumber)
         guard let fields = data.authorizationFields(for: network) else { return nil }
@@ -21,7 +21,7 @@ struct AuthorizationView {
         members = all.compactMap { member in member.value.map { (member.name, $0) } }
     }
 
-    /// No less than what is written: a byte of a JSON string takes six at most.
+    /// No less than what is written: a byte of a JSON string takes at most six.
     var capacity: Int { members.reduce(2) { $0 + $1.name.utf8.count + 6 * $1.value.utf8.count + 6 } }
 
     func write(into buffer: inout ByteBuffer) {
@@ -36,7 +36,7 @@ struct AuthorizationView {
 }
 
 extension AuthorizationFields.Network {
-    /// Numbers that begin with 34 and 37 are American Express's alone, those of devices too (ISO/IEC 7812).
+    /// Account numbers that begin with 34 or 37 are American Express's, also device account numbers (ISO/IEC 7812).
     fileprivate init(accountNumber: SensitiveText) {
         let beginning = accountNumber.exposed.prefix(2)
         self = beginning == "34" || beginning == "37" ? .americanExpress : .general

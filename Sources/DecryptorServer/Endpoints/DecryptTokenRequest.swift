@@ -6,7 +6,7 @@ import Vocabulary
 
 /// `POST /v1/payment-tokens/decrypt`.
 struct DecryptTokenRequest: Sendable {
-    /// What the answer carries beside the payment data.
+    /// What the response has beside the payment data.
     enum View: String, CaseIterable, Sendable {
         case authorization
     }
@@ -16,7 +16,7 @@ struct DecryptTokenRequest: Sendable {
     let permits: [Permit]
     let view: View?
 
-    /// Unknown fields are refused but for those inside the token, where Apple adds some.
+    /// Unknown fields are refused, except inside the token, to which Apple adds fields.
     ///
     /// - Throws: ``JSONFault``, ``PaymentTokenError`` for the token itself, or ``MerchantError`` `malformed`.
     init(_ fields: JSONFields) throws {
@@ -24,12 +24,13 @@ struct DecryptTokenRequest: Sendable {
         let paymentData = try fields.requiredFields("paymentData")
         let expected = try fields.requiredFields("expected")
         let verifies = try fields.bool("verify") ?? true
-        let receivedAt = try Self.moment(&fields, "receivedAt")
+        let receivedAt = try Self.time(&fields, "receivedAt")
         let claims = try fields.bool("claim")
         view = try Self.view(&fields)
         try fields.refuseUnknown()
         guard claims != true || (verifies && receivedAt == nil) else {
-            throw JSONFault("found 'claim' with 'verify' false or a 'receivedAt', which never claim, expected it alone")
+            throw JSONFault(
+                "'claim' is true with 'verify' false or a 'receivedAt'; such requests never claim, expected no 'claim'")
         }
         permits = [.decrypt] + (verifies ? [] : [.decryptUnverified]) + (receivedAt == nil ? [] : [.judgeAtOtherTime])
         terms = TokenTerms(
@@ -42,17 +43,17 @@ struct DecryptTokenRequest: Sendable {
         guard let text = try fields.string("view") else { return nil }
         guard let view = View(rawValue: text) else {
             throw JSONFault(
-                "'view' is none there is, expected \(View.allCases.map { "'\($0)'" }.joined(separator: ", "))")
+                "'view' is unknown, expected \(View.allCases.map { "'\($0)'" }.joined(separator: ", "))")
         }
         return view
     }
 
-    static func moment(_ fields: inout JSONFields, _ name: String) throws(JSONFault) -> Timestamp? {
+    static func time(_ fields: inout JSONFields, _ name: String) throws(JSONFault) -> Timestamp? {
         guard let text = try fields.string(name) else { return nil }
-        guard let moment = Timestamp(rfc3339: text) else {
+        guard let time = Timestamp(rfc3339: text) else {
             throw JSONFault("'\(name)' is not a time, expected RFC 3339, such as 2026-11-21T04:53:15Z")
         }
-        return moment
+        return time
     }
 }
 
@@ -64,14 +65,14 @@ struct VerifyTokenRequest: Sendable {
     init(_ fields: JSONFields) throws {
         var fields = fields
         let paymentData = try fields.requiredFields("paymentData")
-        receivedAt = try DecryptTokenRequest.moment(&fields, "receivedAt")
+        receivedAt = try DecryptTokenRequest.time(&fields, "receivedAt")
         try fields.refuseUnknown()
         token = try ApplePayToken(paymentData)
     }
 }
 
 extension TokenExpectations {
-    /// The most an amount may have; its digits are compared as they are.
+    /// Digits of an amount, which are compared as they are.
     private static let amountDigits = 1...18
 
     fileprivate init(_ fields: JSONFields) throws(JSONFault) {

@@ -1,18 +1,20 @@
+import HTTPKit
 import MerchantCore
 import MerchantOperations
 import NIOCore
 import NIOHTTP1
 import Secrets
+import ServerKit
 import StrictJSON
 import Vocabulary
 import WireAPI
 
 extension Endpoints {
     /// `GET /v1/keys/{publicKeyHash}`: reads.
-    func resolve(_ target: RequestTarget, _ peer: Peer) throws -> Answer {
+    func resolve(_ target: RouteMatch, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.named(by: target)
         let now = operations.clock.now
-        if let known = answers.answer(for: hash, at: now) {
+        if let known = responses.entry(for: hash, at: now) {
             try peer.require(.resolve, of: hash, for: known.merchantIdentifier)
             known.uses?.record(at: now)
             return .now(known.response)
@@ -23,7 +25,7 @@ extension Endpoints {
     }
 
     /// `GET /v1/keys/{publicKeyHash}?include=privateKey`: reads, and writes to the audit before the key leaves.
-    func exportPrivateKey(_ target: RequestTarget, method: HTTPMethod, _ peer: Peer) throws -> Answer {
+    func exportPrivateKey(_ target: RouteMatch, method: HTTPMethod, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.named(by: target)
         guard method == .GET else {
             throw MerchantError(.malformed, "found \(method.rawValue) with include=privateKey, expected GET")
@@ -36,22 +38,22 @@ extension Endpoints {
 
     /// `POST /v1/keys/{publicKeyHash}/symmetric-key`: reads.
     ///
-    /// A key agreement takes 50 µs, less than a hop to another thread and back would add to the wait of everybody behind
-    /// it; an RSA key takes a millisecond, too long for an event loop.
-    func symmetricKey(_ target: RequestTarget, _ body: ByteBuffer, _ peer: Peer) throws -> Answer {
+    /// A key agreement takes 50 µs, less than the switch to another thread and back would delay the requests behind it.
+    /// An RSA key takes a millisecond, too long for an event loop.
+    func symmetricKey(_ target: RouteMatch, _ body: ByteBuffer, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.named(by: target)
         let asked = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
         let material = try Self.material(asked)
         let now = operations.clock.now
-        if let known = answers.answer(for: hash, at: now), known.algorithm == .ecV1 {
+        if let known = responses.entry(for: hash, at: now), known.algorithm == .ecV1 {
             let response = try symmetricKey(known, hash, material, peer)
             known.uses?.record(at: now)
             return .now(response)
         }
         return .blocking {
             let now = operations.clock.now
-            guard let known = answers.answer(for: hash, at: now) else {
-                // Counted where it is read.
+            guard let known = responses.entry(for: hash, at: now) else {
+                // `read` counts the use.
                 let known = try read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
                 return try symmetricKey(known, hash, material, peer)
             }
@@ -61,7 +63,12 @@ extension Endpoints {
         }
     }
 
-    private static func named(by target: RequestTarget) throws(MerchantError) -> PublicKeyHash {
+    /// The header fields of a JSON response that the audit records under the request's identifier.
+    static func jsonFields(_ request: Request) -> [(name: String, value: String)] {
+        [("Content-Type", "application/json"), ("X-Request-Id", request.requestId)]
+    }
+
+    private static func named(by target: RouteMatch) throws(MerchantError) -> PublicKeyHash {
         guard let hash = target.publicKeyHash else {
             throw MerchantError(.internalError, "the route \(target.route.path) names no key")
         }
@@ -69,18 +76,18 @@ extension Endpoints {
     }
 
     private func symmetricKey(
-        _ known: AnswerCache.Answer, _ hash: PublicKeyHash, _ material: SymmetricKeyMaterial, _ peer: Peer
-    ) throws -> Response {
+        _ known: KeyResponseCache.Entry, _ hash: PublicKeyHash, _ material: SymmetricKeyMaterial, _ peer: Peer
+    ) throws -> EncodedResponse {
         try peer.require(.symmetricKey, of: hash, for: known.merchantIdentifier)
         guard material.algorithm == known.algorithm else {
             throw MerchantError(
                 .tokenKeyMismatch,
-                "found what an \(material.algorithm.rawValue) token carries, the key \(hash) is \(known.algorithm.rawValue)"
+                "the request has the material of an \(material.algorithm.rawValue) token, but the key \(hash) is \(known.algorithm.rawValue)"
             )
         }
-        let key = try operations.custodian.symmetricKey(hash, from: material)
+        let key = try operations.symmetricKey(hash, from: material)
         return key.withUnsafeBytes { key in
-            Response(.ok, bodyCapacity: 20 + ByteBuffer.base64Length(of: key.count), holdsSecret: true) { body in
+            EncodedResponse(.ok, bodyCapacity: 20 + ByteBuffer.base64Length(of: key.count), holdsSecret: true) { body in
                 body.writeStaticString("{\"symmetricKey\":\"")
                 body.writeBase64(key)
                 body.writeStaticString("\"}")
@@ -102,27 +109,27 @@ extension Endpoints {
         return .wrappedKey(try bytes(asked.wrappedKey ?? "", "wrappedKey"))
     }
 
-    /// Reads the store, and keeps the answer unless the key changed meanwhile.
+    /// Reads the store, and caches the response unless the key changed meanwhile.
     ///
     /// - Parameters:
     ///   - countsAsUse: as in ``MerchantOperations/resolveNow(_:countsAsUse:judging:)``.
-    ///   - judge: throws where the caller has no permit for the key's merchant.
+    ///   - authorize: throws where the caller has no permit for the key's merchant.
     func read(
-        _ hash: PublicKeyHash, countsAsUse: Bool = true, judging judge: (MerchantIdentifier) throws -> Void
-    ) throws -> AnswerCache.Answer {
-        let ticket = answers.ticket(for: hash)
+        _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
+    ) throws -> KeyResponseCache.Entry {
+        let ticket = responses.ticket(for: hash)
         let now = operations.clock.now
-        let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, judging: judge)
+        let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, judging: authorize)
         let body = JSONBytes.encode(ResolvedKeyDocument(key))
-        let answer = AnswerCache.Answer(
+        let entry = KeyResponseCache.Entry(
             merchantIdentifier: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,
-            response: Response(.ok, bodyCapacity: body.count) { $0.writeBytes(body) }.compacted, readAt: now,
+            response: EncodedResponse(.ok, bodyCapacity: body.count) { $0.writeBytes(body) }.compacted, readAt: now,
             uses: operations.uses.counter(for: hash))
-        answers.fill(answer, for: hash, ticket)
-        return answer
+        responses.fill(entry, for: hash, ticket)
+        return entry
     }
 
-    private func export(_ hash: PublicKeyHash, _ peer: Peer, for request: Request) async throws -> Response {
+    private func export(_ hash: PublicKeyHash, _ peer: Peer, for request: Request) async throws -> EncodedResponse {
         let key = try await blockingPool.run {
             try operations.resolveNow(hash) { merchant in
                 try peer.require(.resolve, of: hash, for: merchant)
@@ -132,9 +139,9 @@ extension Endpoints {
         let document = JSONBytes.encode(ResolvedKeyDocument(key))
         let privateKey = try await operations.exportPrivateKey(hash, for: request)
         return privateKey.withUnsafeBytes { pem in
-            // At worst every byte is a line end and takes two.
-            Response(
-                .ok, fields: [("X-Request-Id", request.requestId)],
+            // In the worst case every byte is a line end and takes two.
+            EncodedResponse(
+                .ok, fields: Self.jsonFields(request),
                 bodyCapacity: document.count + 20 + 2 * pem.count, holdsSecret: true
             ) { body in
                 body.writeBytes(document.dropLast())

@@ -1,26 +1,28 @@
+import HTTPKit
 import MerchantCore
 import MerchantOperations
 import NIOCore
 import NIOHTTP1
 import PaymentToken
+import ServerKit
 import StrictJSON
 import Vocabulary
 import WireAPI
 
 extension Endpoints {
     /// `POST /v1/payment-tokens/verify`: reads; needs no stored key, claims nothing.
-    func verifyToken(_ body: ByteBuffer, _ peer: Peer) -> Answer {
+    func verifyToken(_ body: ByteBuffer, _ peer: Peer) -> ResponsePlan {
         .blocking {
             let asked = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
             if asked.receivedAt != nil { try peer.require(.judgeAtOtherTime) }
             var document = ByteBuffer()
             document.writeVerification(operations.verify(asked.token, receivedAt: asked.receivedAt), [])
-            return Response(.ok, bodyCapacity: document.readableBytes) { $0.writeImmutableBuffer(document) }
+            return EncodedResponse(.ok, bodyCapacity: document.readableBytes) { $0.writeImmutableBuffer(document) }
         }
     }
 
-    /// `POST /v1/payment-tokens/decrypt`: claims the token, and writes to the audit what must be accountable.
-    func decryptToken(_ asked: DecryptorRequest, _ peer: Peer) -> Answer {
+    /// `POST /v1/payment-tokens/decrypt`: claims the token, and records in the audit what must be accountable.
+    func decryptToken(_ asked: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
         .waiting(Request(caller: peer.caller, requestId: RequestId.make())) { recorded in
             let order = try DecryptTokenRequest(JSONFields(parsing: asked.body.readableBytesView))
             let hash = order.token.publicKeyHash
@@ -45,28 +47,28 @@ extension Endpoints {
         }
     }
 
-    /// From memory, or read by a thread that may wait. Counts no use: the token has yet to show that it is one.
+    /// Finds the key in memory, or reads it on a thread that may wait. Counts no use before the token verifies.
     ///
-    /// - Parameter judge: throws where the caller has no permit for the key's merchant.
+    /// - Parameter authorize: throws where the caller has no permit for the key's merchant.
     private func key(
-        _ hash: PublicKeyHash, judging judge: @escaping @Sendable (MerchantIdentifier) throws -> Void
+        _ hash: PublicKeyHash, authorizing authorize: @escaping @Sendable (MerchantIdentifier) throws -> Void
     ) async throws -> TokenKey {
-        let known: AnswerCache.Answer
+        let known: KeyResponseCache.Entry
         let now = operations.clock.now
-        if let kept = answers.answer(for: hash, at: now) {
-            try judge(kept.merchantIdentifier)
+        if let kept = responses.entry(for: hash, at: now) {
+            try authorize(kept.merchantIdentifier)
             known = kept
         } else {
-            known = try await blockingPool.run { try read(hash, countsAsUse: false, judging: judge) }
+            known = try await blockingPool.run { try read(hash, countsAsUse: false, authorizing: authorize) }
         }
         return TokenKey(
             publicKeyHash: hash, merchantIdentifier: known.merchantIdentifier, algorithm: known.algorithm)
     }
 
-    /// The plaintext goes from its own memory straight into the answer's, which is overwritten once it was sent.
+    /// Writes the plaintext from its own memory directly into the response, which is overwritten once it was sent.
     private static func response(
         _ opened: borrowing OpenedToken, _ view: DecryptTokenRequest.View?, _ request: Request
-    ) -> Response {
+    ) -> EncodedResponse {
         var rest = ByteBuffer()
         rest.writeStaticString(",\"merchantIdentifier\":")
         rest.writeJSONString(opened.key.merchantIdentifier.rawValue)
@@ -77,8 +79,8 @@ extension Endpoints {
         rest.writeStaticString("}")
         let authorization = view == .authorization ? AuthorizationView(opened.paymentData) : nil
         return opened.plaintext.withPlaintext { plaintext in
-            Response(
-                .ok, fields: [("X-Request-Id", request.requestId)],
+            EncodedResponse(
+                .ok, fields: Self.jsonFields(request),
                 bodyCapacity: plaintext.count + ByteBuffer.base64Length(of: plaintext.count)
                     + (authorization?.capacity ?? 0)
                     + rest.readableBytes + 64, holdsSecret: true

@@ -2,37 +2,46 @@ import MerchantCore
 import MerchantOperations
 import NIOCore
 import NIOHTTP1
+import ServerKit
 import WireAPI
 
-/// A request that has arrived whole.
+/// A complete request.
 struct DecryptorRequest: Sendable {
     let method: HTTPMethod
     let uri: String
-    /// The header `Idempotency-Key`, line by line.
+    /// The values of the header `Idempotency-Key`.
     let idempotencyKeys: [String]
     let body: ByteBuffer
 }
 
-/// What a request leads to.
-enum Answer: Sendable {
-    /// Known without waiting for anything.
-    case now(Response)
-    /// Waits for the store or computes for long: for a thread that may block.
-    case blocking(@Sendable () throws -> Response)
-    /// Waits for a commit, and is on record under the request's number.
-    case waiting(Request, @Sendable (Request) async throws -> Response)
+/// How the response to a request is produced.
+enum ResponsePlan: Sendable {
+    /// It is known without waiting.
+    case now(EncodedResponse)
+    /// It waits for the store or takes long to compute, so it needs a thread that may block.
+    case blocking(@Sendable () throws -> EncodedResponse)
+    /// It waits for a commit, and is recorded under the request's identifier.
+    case waiting(Request, @Sendable (Request) async throws -> EncodedResponse)
 }
 
-/// The routes' work: decode, ask the permit, do one use case, encode. Knows nothing of connections.
+/// The handlers of all routes: each decodes the request, checks the permit, calls one use case, and encodes the result.
 struct Endpoints: Sendable {
     let operations: MerchantOperations
-    let answers: AnswerCache
+    let responses: KeyResponseCache
     let health: HealthResponses
     let blockingPool: BlockingPool
 
-    /// Does on the event loop what is quick, and says what is to be done for the rest.
-    func answer(_ request: DecryptorRequest, from peer: Peer) throws -> Answer {
-        let target = try RequestTarget(request.method, request.uri) { try peer.require($0.permit, of: $1) }
+    /// Does what is quick, on the event loop, and returns a plan for the rest.
+    ///
+    /// - Parameter route: set to the index of the matched route, also where an error is thrown later.
+    func plan(_ request: DecryptorRequest, from peer: Peer, matched route: inout Int?) throws -> ResponsePlan {
+        let target = try RouteMatch(request.method, request.uri) { matched, index, key in
+            route = index
+            switch matched.permit {
+            case .permit(let permit): try peer.require(permit, of: key())
+            case .any: try peer.requireAnyPermit(of: key())
+            }
+        }
         guard request.method == .POST || request.body.readableBytes == 0 else {
             throw MerchantError(.malformed, "found a body in a \(request.method.rawValue) request, expected none")
         }

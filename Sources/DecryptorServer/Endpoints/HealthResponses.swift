@@ -3,20 +3,20 @@ import NIOHTTP1
 import Synchronization
 import WireAPI
 
-/// Responses to `GET /v1/health`: rendered once for as long as they say the same, since anybody with a permit may ask often.
+/// Responses to `GET /v1/health`. Each is encoded once and kept until health changes, because callers ask often.
 final class HealthResponses: Sendable {
     private let read: @Sendable () -> HealthDocument
-    private let last = Mutex<(document: HealthDocument, response: Response)?>(nil)
+    private let last = Mutex<(document: HealthDocument, response: EncodedResponse)?>(nil)
 
     /// - Parameter read: called on an event loop: it must not wait.
     init(_ read: @escaping @Sendable () -> HealthDocument) { self.read = read }
 
-    func response() -> Response {
+    func response() -> EncodedResponse {
         let document = read()
         return last.withLock { last in
             if let last, last.document == document { return last.response }
             let body = JSONBytes.encode(document)
-            let response = Response(
+            let response = EncodedResponse(
                 document.ready ? .ok : .serviceUnavailable, bodyCapacity: body.count
             ) { $0.writeBytes(body) }.compacted
             last = (document, response)

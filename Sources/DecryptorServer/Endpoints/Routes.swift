@@ -1,16 +1,16 @@
 package import MerchantCore
 package import NIOHTTP1
 
-/// What a caller needs before a route is even looked at.
+/// The permit that a route needs.
 package enum RoutePermit: Hashable, Sendable {
     case permit(Permit)
-    /// Whichever: the caller is known to the daemon.
+    /// Any permit: the caller is known to the daemon.
     case any
 }
 
-/// One line of the decryptor's interface.
-package struct Route: Sendable {
-    /// What answers.
+/// One route of the decryptor socket.
+package struct DecryptorRoute: Sendable {
+    /// What handles the request.
     package enum Endpoint: CaseIterable, Sendable {
         case resolve, symmetricKey, verifyToken, decryptToken, health
     }
@@ -21,12 +21,12 @@ package struct Route: Sendable {
     package let permit: RoutePermit
     package let endpoint: Endpoint
     /// Query parameters that the route reads; any other is refused.
-    let parameters: [String]
-    /// What stands before and after a parameter in the path; without one, all of it stands before.
+    let parameters: Set<String>
+    /// The path before and after its parameter; `after` is nil for a path without one.
     let literals: (before: [UInt8], after: [UInt8]?)
 
     private init(
-        method: HTTPMethod, path: String, permit: RoutePermit, endpoint: Endpoint, parameters: [String] = []
+        method: HTTPMethod, path: String, permit: RoutePermit, endpoint: Endpoint, parameters: Set<String> = []
     ) {
         self.method = method
         self.path = path
@@ -38,22 +38,22 @@ package struct Route: Sendable {
         literals = (Array(parts[0]), after.map(Array.init))
     }
 
-    /// Every route there is: requests are matched by it, and tests list it.
-    package static let table: [Route] = [
-        Route(
+    /// All routes. Requests are matched in this order, and tests compare it with `schema/openapi.yaml`.
+    package static let table: [DecryptorRoute] = [
+        DecryptorRoute(
             method: .GET, path: "/v1/keys/{publicKeyHash}", permit: .permit(.resolve), endpoint: .resolve,
             parameters: ["include"]),
-        Route(
+        DecryptorRoute(
             method: .POST, path: "/v1/keys/{publicKeyHash}/symmetric-key", permit: .permit(.symmetricKey),
             endpoint: .symmetricKey),
-        Route(
+        DecryptorRoute(
             method: .POST, path: "/v1/payment-tokens/verify", permit: .permit(.decrypt), endpoint: .verifyToken),
-        Route(
+        DecryptorRoute(
             method: .POST, path: "/v1/payment-tokens/decrypt", permit: .permit(.decrypt), endpoint: .decryptToken),
-        Route(method: .GET, path: "/v1/health", permit: .any, endpoint: .health),
+        DecryptorRoute(method: .GET, path: "/v1/health", permit: .any, endpoint: .health),
     ]
 
-    /// Methods as `Allow` lists them.
+    /// The methods, as `Allow` lists them.
     var allowed: String { method == .GET ? "GET, HEAD" : method.rawValue }
 
     func answers(_ asked: HTTPMethod) -> Bool { asked == method || (asked == .HEAD && method == .GET) }

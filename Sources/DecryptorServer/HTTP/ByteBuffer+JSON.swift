@@ -2,14 +2,14 @@ import MerchantOperations
 package import NIOCore
 import PaymentToken
 
-// A token's answer names a dozen checks. An encoder takes longer over them than the signature takes to verify.
+// The response to a token lists a dozen checks. JSONEncoder needs more time for them than the signature's verification.
 
 extension ByteBuffer {
     /// Writes a `VerificationDocument`.
     ///
     /// - Parameters:
-    ///   - verification: nil where the caller asked for none.
-    ///   - checks: made beside it.
+    ///   - verification: nil where the caller declined it.
+    ///   - checks: of the expected values.
     mutating func writeVerification(_ verification: TokenVerification?, _ checks: [ExpectationCheck]) {
         writeStaticString("{\"verified\":")
         writeStaticString(verification?.isVerified == true ? "true" : "false")
@@ -19,7 +19,7 @@ extension ByteBuffer {
                 writeCheck(check.name.rawValue, check.outcome.rawValue, check.finding, isFirst: index == 0)
             }
         } else {
-            writeCheck("signature", "notChecked", "the caller asked for no verification", isFirst: true)
+            writeCheck("signature", "notChecked", "the caller declined verification", isFirst: true)
         }
         for check in checks { writeCheck(check.name, check.outcome.rawValue, check.finding, isFirst: false) }
         writeStaticString("]}")

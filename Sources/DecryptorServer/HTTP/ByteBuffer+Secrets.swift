@@ -2,10 +2,10 @@ import Glibc
 package import NIOCore
 
 extension ByteBuffer {
-    /// Overwrites all memory behind the buffer, in place, also for whoever else still holds it.
+    /// Overwrites all memory of the buffer in place, also that of its copies.
     ///
-    /// A buffer's own mutating operations would copy shared memory first and overwrite the copy. Call it when nobody
-    /// reads the bytes any more: after the write they were for has ended.
+    /// A buffer's own mutating operations would copy shared memory first and overwrite the copy. Call it when the bytes
+    /// are not read any more: after their write has completed.
     package func wipeStorage() {
         withVeryUnsafeBytes { memory in
             guard let start = memory.baseAddress else { return }
@@ -16,7 +16,7 @@ extension ByteBuffer {
     /// How many characters ``writeBase64(_:)`` writes for so many bytes.
     package static func base64Length(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Writes Base64, RFC 4648 section 4, padded, without a `String` between that nobody could wipe.
+    /// Writes Base64, RFC 4648 section 4, padded, without an intermediate `String`, which could not be wiped.
     package mutating func writeBase64(_ bytes: UnsafeRawBufferPointer) {
         let length = Self.base64Length(of: bytes.count)
         writeWithUnsafeMutableBytes(minimumWritableBytes: length) { out in
@@ -50,7 +50,7 @@ extension ByteBuffer {
         }
     }
 
-    /// Writes text that holds nothing to escape but line ends, as PEM does, inside a JSON string.
+    /// Writes text inside a JSON string, of which only line ends must be escaped, as in PEM.
     mutating func writeEscapingLineEnds(_ text: UnsafeRawBufferPointer) {
         for byte in text {
             if byte == UInt8(ascii: "\n") {

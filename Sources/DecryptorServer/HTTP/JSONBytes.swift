@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Documents without secrets as JSON.
 enum JSONBytes {
-    /// Names in order, slashes as they are.
+    /// Names are sorted; slashes are not escaped.
     static func encode(_ document: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

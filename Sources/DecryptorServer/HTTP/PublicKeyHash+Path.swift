@@ -1,9 +1,9 @@
 package import Vocabulary
 
 extension PublicKeyHash {
-    /// Reads the spelling of our paths, Base64url without padding, without allocating: every request passes here.
+    /// Reads the canonical spelling in a path, Base64url without padding, without allocating: every request needs it.
     ///
-    /// - Returns: nil for anything but 43 characters with no bits left over; the other spellings are read elsewhere.
+    /// - Returns: nil unless the text has 43 characters with no bits left over. ``init(anySpelling:)`` reads other spellings.
     package init?(base64URL text: Span<UInt8>) {
         guard text.count == 43 else { return nil }
         var bytes = InlineArray<33, UInt8>(repeating: 0)
@@ -17,7 +17,7 @@ extension PublicKeyHash {
             bytes[begin + 1] = UInt8(truncatingIfNeeded: pending >> 8)
             bytes[begin + 2] = UInt8(truncatingIfNeeded: pending)
         }
-        // The last 3 characters hold 18 bits: 2 bytes, and 2 bits that must be zero for the spelling to be the one.
+        // The last 3 characters hold 18 bits: 2 bytes, and 2 bits that must be zero for the spelling to be canonical.
         guard pending & 3 == 0 else { return nil }
         bytes[30] = UInt8(truncatingIfNeeded: pending >> 10)
         bytes[31] = UInt8(truncatingIfNeeded: pending >> 2)

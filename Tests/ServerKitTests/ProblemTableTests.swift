@@ -1,5 +1,5 @@
 import MerchantCore
-import MerchantOperations
+import ServerKit
 import Testing
 
 @Suite struct ProblemTableTests {

@@ -3,33 +3,33 @@ import MerchantCore
 import NIOHTTP1
 import Vocabulary
 
-/// Which route a request names, and with what.
-struct RequestTarget: Sendable {
-    let route: Route
-    /// Of routes with a key in their path.
+/// The route that a request names, with the values in its path and query.
+struct RouteMatch: Sendable {
+    let route: DecryptorRoute
+    /// nil for routes without a key in their path.
     let publicKeyHash: PublicKeyHash?
     let includesPrivateKey: Bool
 
-    /// - Parameter permits: whether the caller may use the route; asked before anything of the target is judged; `key` is
-    ///   the one in the path, where it can be read.
-    /// - Throws: ``HTTPFault`` or ``MerchantError``: `notFound`, `forbidden` from `permits`, `malformed`.
+    /// - Parameter authorize: checks the caller's permit, before anything else of the target is checked. Gets the route, its
+    ///   index in the table, and the key in the path where that can be read.
+    /// - Throws: ``HTTPFault`` or ``MerchantError``: `notFound`, `forbidden` from `authorize`, `malformed`.
     init(
-        _ method: HTTPMethod, _ uri: String, in table: [Route] = Route.table,
-        permits: (_ route: Route, _ key: () -> PublicKeyHash?) throws -> Void
+        _ method: HTTPMethod, _ uri: String, in table: [DecryptorRoute] = DecryptorRoute.table,
+        authorize: (_ route: DecryptorRoute, _ index: Int, _ key: () -> PublicKeyHash?) throws -> Void
     ) throws {
         let text = uri.utf8Span.span
         let path = Self.path(in: text)
         var allowed: [String] = []
-        for route in table {
+        for (index, route) in table.enumerated() {
             guard case .some(let captured) = Self.match(text, path, route) else { continue }
             guard route.answers(method) else {
                 allowed.append(route.allowed)
                 continue
             }
-            try permits(route) { captured.flatMap { try? Self.publicKeyHash(in: uri, $0) } }
+            try authorize(route, index) { captured.flatMap { try? Self.publicKeyHash(in: uri, $0) } }
             self.route = route
             publicKeyHash = try captured.map { try Self.publicKeyHash(in: uri, $0) }
-            let query = Self.slice(uri, min(path.upperBound + 1, text.count)..<text.count)
+            let query = Substring(uri.utf8.dropFirst(path.upperBound + 1))
             includesPrivateKey = try Self.includesPrivateKey(query, route)
             return
         }
@@ -40,7 +40,7 @@ struct RequestTarget: Sendable {
         )
     }
 
-    /// Where the path lies: before a query, and behind scheme and authority where a client sends them (RFC 9112 section 3.2.2).
+    /// The range of the path: before a query, and after scheme and authority where a client sends them (RFC 9112 section 3.2.2).
     private static func path(in text: Span<UInt8>) -> Range<Int> {
         func index(of character: Unicode.Scalar, from begin: Int) -> Int {
             var index = begin
@@ -59,8 +59,8 @@ struct RequestTarget: Sendable {
         return true
     }
 
-    /// - Returns: nil where the path is another; otherwise what stands in the parameter's place, nil where it has none.
-    private static func match(_ text: Span<UInt8>, _ path: Range<Int>, _ route: Route) -> Range<Int>?? {
+    /// - Returns: nil where the path does not match; otherwise the range of the parameter, nil where the route has none.
+    private static func match(_ text: Span<UInt8>, _ path: Range<Int>, _ route: DecryptorRoute) -> Range<Int>?? {
         let before = route.literals.before
         guard path.count >= before.count, hasPrefix(text, from: path.lowerBound, before) else { return .none }
         let begin = path.lowerBound + before.count
@@ -71,39 +71,24 @@ struct RequestTarget: Sendable {
         return .some(begin..<end)
     }
 
-    private static func slice(_ uri: String, _ range: Range<Int>) -> Substring.UTF8View {
-        uri.utf8.dropFirst(range.lowerBound).prefix(range.count)
-    }
-
     private static func publicKeyHash(in uri: String, _ segment: Range<Int>) throws(MerchantError) -> PublicKeyHash {
         if let hash = PublicKeyHash(base64URL: uri.utf8Span.span.extracting(segment)) { return hash }
-        guard let text = PercentEncoding.decode(slice(uri, segment)), let hash = PublicKeyHash(anySpelling: text) else {
+        let encoded = Substring(uri.utf8.dropFirst(segment.lowerBound).prefix(segment.count))
+        guard let text = PercentDecoding.decode(encoded), let hash = PublicKeyHash(anySpelling: text) else {
             throw MerchantError(
                 .malformed,
-                "the path holds no publicKeyHash, expected 43 characters of Base64url, 44 of Base64 (percent-encoded) or 64 hexadecimal digits"
+                "the path has no valid publicKeyHash, expected 43 characters of Base64url, 44 of Base64 (percent-encoded) or 64 hexadecimal digits"
             )
         }
         return hash
     }
 
-    private static func includesPrivateKey(
-        _ query: Substring.UTF8View, _ route: Route
-    ) throws(MerchantError) -> Bool {
+    private static func includesPrivateKey(_ query: Substring, _ route: DecryptorRoute) throws -> Bool {
         guard !query.isEmpty else { return false }
-        var included = false
-        for pair in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
-            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = PercentEncoding.decode(halves[0]), route.parameters.contains(name) else {
-                let known = route.parameters.map { "'\($0)'" }.joined(separator: ", ")
-                throw MerchantError(
-                    .malformed,
-                    "found an unknown query parameter, expected \(known.isEmpty ? "none" : "only \(known)")")
-            }
-            guard !included, halves.count == 2, PercentEncoding.decode(halves[1]) == "privateKey" else {
-                throw MerchantError(.malformed, "found another value of 'include', expected 'privateKey', once")
-            }
-            included = true
+        guard let value = try QueryParameters(query, known: route.parameters)["include"] else { return false }
+        guard value == "privateKey" else {
+            throw MerchantError(.malformed, "'include' is '\(value.prefix(64))', expected 'privateKey'")
         }
-        return included
+        return true
     }
 }

@@ -6,9 +6,9 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Hummingbird's request loop over one connection, with HTTP's rules kept in front of it by ``RequestGuard``.
+/// Hummingbird's request loop over one connection, behind ``RequestGuard``.
 ///
-/// Hummingbird's own `HTTP1Channel` cannot let in one request at a time, and answers what it cannot read without a body.
+/// Hummingbird's own `HTTP1Channel` cannot accept one request at a time, and refuses what it cannot parse without a body.
 struct AdminHTTPChannel: HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 

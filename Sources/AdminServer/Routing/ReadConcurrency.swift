@@ -1,10 +1,10 @@
 package import LocalSocket
 import Synchronization
 
-/// Lets each user have a few reads answered at the same time; further ones wait for their turn.
+/// Limits how many reads of one user are answered at the same time; further ones wait for their turn.
 ///
-/// A list of a thousand items takes some milliseconds of the processor: a user with two hundred connections does not make
-/// others wait for two hundred lists.
+/// A list of a thousand items takes several milliseconds of processor time. Without the limit, other users would wait for
+/// the lists of a user with hundreds of connections.
 package final class ReadConcurrency: Sendable {
     private struct User {
         var running = 0
@@ -14,7 +14,7 @@ package final class ReadConcurrency: Sendable {
     private let atOnce: Int
     private let users = Mutex<[Shares.Holder: User]>([:])
 
-    /// - Parameter atOnce: reads of one user that are answered at the same time.
+    /// - Parameter atOnce: how many reads of one user are answered at the same time.
     package init(atOnce: Int) { self.atOnce = atOnce }
 
     package func run<Value: Sendable>(for user: Shares.Holder, _ read: () async throws -> Value) async throws -> Value {
@@ -40,7 +40,7 @@ package final class ReadConcurrency: Sendable {
     private func end(_ user: Shares.Holder) {
         let next: CheckedContinuation<Void, Never>? = users.withLock { users in
             guard var state = users[user] else { return nil }
-            // The turn passes on to the one that waits longest.
+            // The turn passes to the read that has waited longest.
             guard state.waiting.isEmpty else {
                 let next = state.waiting.removeFirst()
                 users[user] = state

@@ -3,29 +3,30 @@ package import MerchantOperations
 import Synchronization
 package import Vocabulary
 
-/// Answers to `GET /v1/keys/{publicKeyHash}` for active keys, rendered, so that a payment's question costs a look-up.
+/// Encoded responses to `GET /v1/keys/{publicKeyHash}` for active keys, so that most requests cost one look-up.
 ///
-/// A change is seen by the very next request: ``keysChanged(_:)`` is called after the commit and before whoever made the
-/// change is answered. A reader that read the store before the change and comes to fill afterwards brings an outdated
-/// ticket, and what it brings is dropped. Bounded by memory; what was not asked for lately goes first.
-package final class AnswerCache: KeyChangeObserver, Sendable {
-    /// A certificate may begin or end at any time, which nobody announces: answers are read again after so long.
+/// A change takes effect at the next request: ``keysChanged(_:)`` is called after the commit and before the caller who made
+/// the change gets a response. A reader that read the store before the change has an outdated ticket, so its entry is
+/// dropped. The memory is bounded; entries that were not used recently are evicted first.
+package final class KeyResponseCache: KeyChangeObserver, Sendable {
+    /// Entries are read again after this time, because a certificate can begin or end without any notice.
     static let freshMilliseconds: Int64 = 60_000
-    /// Memory of an entry beside its bytes, about.
+    /// Approximate memory of an entry beside its bytes.
     private static let overhead = 256
     private static let shardCount = 16
 
     /// What is known of an active key.
-    package struct Answer: Sendable {
+    package struct Entry: Sendable {
         let merchantIdentifier: MerchantIdentifier
         let algorithm: KeyAlgorithm
-        let response: Response
+        let response: EncodedResponse
         let readAt: Timestamp
-        /// Where a use of the answer leaves its trace.
+        /// Counts the uses of the key.
         let uses: KeyUseCounter?
 
         package init(
-            merchantIdentifier: MerchantIdentifier, algorithm: KeyAlgorithm, response: Response, readAt: Timestamp,
+            merchantIdentifier: MerchantIdentifier, algorithm: KeyAlgorithm, response: EncodedResponse,
+            readAt: Timestamp,
             uses: KeyUseCounter? = nil
         ) {
             self.merchantIdentifier = merchantIdentifier
@@ -35,30 +36,30 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
             self.uses = uses
         }
 
-        fileprivate var cost: Int { response.footprint + AnswerCache.overhead }
+        fileprivate var cost: Int { response.footprint + KeyResponseCache.overhead }
 
-        /// A clock that was set back makes an answer old as well.
+        /// An entry is also stale where the clock was set back.
         fileprivate func isFresh(at now: Timestamp) -> Bool {
-            (0..<AnswerCache.freshMilliseconds).contains(
+            (0..<KeyResponseCache.freshMilliseconds).contains(
                 now.millisecondsSince1970 - readAt.millisecondsSince1970)
         }
     }
 
-    /// Taken before the store is read; void once any key of the same shard changed.
+    /// Taken before the store is read; invalid once any key of the same shard has changed.
     package struct Ticket: Sendable {
         fileprivate let epoch: UInt64
     }
 
-    /// Two generations: what is used moves to the young one, which becomes the old one when it is full.
+    /// Two generations: a used entry moves to the young one, which becomes the old one when it is full.
     private struct Shard: ~Copyable {
         var epoch: UInt64 = 0
-        var young: [PublicKeyHash: Answer] = [:]
-        var old: [PublicKeyHash: Answer] = [:]
+        var young: [PublicKeyHash: Entry] = [:]
+        var old: [PublicKeyHash: Entry] = [:]
         var youngCost = 0
 
-        mutating func insert(_ answer: Answer, for hash: PublicKeyHash, bound: Int) {
-            if let former = young.updateValue(answer, forKey: hash) { youngCost -= former.cost }
-            youngCost += answer.cost
+        mutating func insert(_ entry: Entry, for hash: PublicKeyHash, bound: Int) {
+            if let former = young.updateValue(entry, forKey: hash) { youngCost -= former.cost }
+            youngCost += entry.cost
             guard youngCost > bound else { return }
             old = young
             young = [:]
@@ -71,7 +72,7 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
         }
     }
 
-    /// A lock in a box of its own, since it cannot be an array's element.
+    /// Holds a lock, which cannot be an array's element itself.
     private final class Box: Sendable {
         let shard = Mutex(Shard())
     }
@@ -79,7 +80,7 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
     private let boxes: [Box]
     private let generationBound: Int
 
-    /// - Parameter maximumBytes: of memory; an answer takes about 2.5 KiB.
+    /// - Parameter maximumBytes: of memory; an entry takes about 2.5 KiB.
     package init(maximumBytes: Int = 64 * 1024 * 1024) {
         boxes = (0..<Self.shardCount).map { _ in Box() }
         generationBound = maximumBytes / Self.shardCount / 2
@@ -94,25 +95,25 @@ package final class AnswerCache: KeyChangeObserver, Sendable {
         }
     }
 
-    package func answer(for hash: PublicKeyHash, at now: Timestamp) -> Answer? {
+    package func entry(for hash: PublicKeyHash, at now: Timestamp) -> Entry? {
         box(of: hash).shard.withLock { shard in
-            if let answer = shard.young[hash] { return answer.isFresh(at: now) ? answer : nil }
-            guard let answer = shard.old[hash], answer.isFresh(at: now) else { return nil }
-            shard.insert(answer, for: hash, bound: generationBound)
-            return answer
+            if let entry = shard.young[hash] { return entry.isFresh(at: now) ? entry : nil }
+            guard let entry = shard.old[hash], entry.isFresh(at: now) else { return nil }
+            shard.insert(entry, for: hash, bound: generationBound)
+            return entry
         }
     }
 
     package func ticket(for hash: PublicKeyHash) -> Ticket { box(of: hash).shard.withLock { Ticket(epoch: $0.epoch) } }
 
-    package func fill(_ answer: Answer, for hash: PublicKeyHash, _ ticket: Ticket) {
+    package func fill(_ entry: Entry, for hash: PublicKeyHash, _ ticket: Ticket) {
         box(of: hash).shard.withLock { shard in
             guard shard.epoch == ticket.epoch else { return }
-            shard.insert(answer, for: hash, bound: generationBound)
+            shard.insert(entry, for: hash, bound: generationBound)
         }
     }
 
-    /// Memory held, about; never more than the bound by more than one answer a shard.
+    /// Approximate memory held; at most one entry for each shard above the bound.
     package var footprint: Int {
         boxes.reduce(0) { sum, box in
             sum

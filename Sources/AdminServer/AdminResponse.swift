@@ -1,0 +1,47 @@
+import FoundationEssentials
+import HTTPTypes
+import MerchantCore
+import NIOCore
+import Vocabulary
+
+/// The response of a handler, with what the log says about it.
+struct AdminResponse: Sendable {
+    var status: HTTPResponse.Status
+    var headers: HTTPFields
+    var body: ByteBuffer
+    var merchant: MerchantIdentifier?
+    var key: PublicKeyHash?
+    /// Nothing was changed: the caller asked for a dry run.
+    var isDryRun = false
+    /// One copy of the body in memory serves all responses.
+    var isShared = false
+
+    init(bytes body: ByteBuffer, mediaType: String, status: HTTPResponse.Status = .ok) {
+        self.status = status
+        headers = [.contentType: mediaType]
+        self.body = body
+    }
+
+    /// JSON with its members sorted by name, so that equal documents are equal bytes.
+    init(_ document: some Encodable, status: HTTPResponse.Status = .ok) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        self.init(
+            bytes: ByteBuffer(bytes: try encoder.encode(document)), mediaType: "application/json", status: status)
+    }
+
+    /// 201 with the path of the created resource.
+    init(created document: some Encodable, at path: String) throws {
+        try self.init(document, status: .created)
+        headers[.location] = path
+    }
+
+    /// Adds what the log line names.
+    func about(merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil, dryRun: Bool = false) -> AdminResponse {
+        var response = self
+        response.merchant = merchant
+        response.key = key
+        response.isDryRun = dryRun
+        return response
+    }
+}

@@ -1,0 +1,139 @@
+import HTTPKit
+package import HTTPTypes
+package import MerchantCore
+import ServerKit
+
+/// One route of the admin socket: its method and path, the permit that it needs, its limits, and its handler.
+///
+/// Each route stands beside its handler, in the file of its resource. ``all`` is the one list: the router is built from
+/// it, and tests compare it with `schema/openapi.yaml`.
+package struct AdminRoute: Sendable {
+    package enum Effect: String, Sendable, CaseIterable {
+        case reads, writes, destroys
+    }
+
+    /// The merchants for which the caller needs the route's permit.
+    package enum Scope: Hashable, Sendable {
+        /// Every merchant: a permit for some of them is not enough.
+        case everyMerchant
+        /// The owner of the path's parameter: ``PathParameter/owner(_:)``.
+        case pathParameter
+        /// Those that the query or the body names; the handler checks them.
+        case checkedByHandler
+    }
+
+    typealias Handler = @Sendable (AdminHandlers) -> (AdminCall) async throws -> AdminResponse
+    typealias ParameterHandler<Parameter> =
+        @Sendable (AdminHandlers) -> (AdminCall, Parameter) async throws -> AdminResponse
+    /// A handler for which the permit was checked.
+    typealias AuthorizedHandler = @Sendable (AdminCall) async throws -> AdminResponse
+
+    package let method: HTTPRequest.Method
+    /// The template, as in `schema/openapi.yaml`, with at most one parameter.
+    package let path: String
+    /// nil: anyone who can connect.
+    package let permit: Permit?
+    package let scope: Scope
+    package let effect: Effect
+    /// The log's message after the action; nil for routes that change nothing.
+    package let action: String?
+    /// The only parameters that the query may have.
+    package let query: Set<String>
+    /// The largest body, in bytes; 0 for none.
+    let mostBytes: Int
+    /// Checks the permit, and only then returns what calls the handler.
+    let authorize: @Sendable (_ peer: Peer, _ parameter: Substring?, AdminHandlers) async throws -> AuthorizedHandler
+
+    static let ordinaryBody = 65_536
+    static let importBody = 1_048_576
+
+    package static let all: [AdminRoute] =
+        merchants + keys + keyTransitions + registrations + domains + rolls + audit + backups + masterKey + events
+        + monitoring
+}
+
+// MARK: Declarations
+
+extension AdminRoute {
+    /// A `GET` without a parameter in its path.
+    ///
+    /// - Parameter permit: nil for what is no secret.
+    static func reads(
+        _ path: String, permit: Permit? = .read, scope: Scope = .everyMerchant, query: Set<String> = [],
+        _ handler: @escaping Handler
+    ) -> AdminRoute {
+        AdminRoute(
+            method: .get, path: path, permit: permit, scope: scope, effect: .reads, action: nil, query: query,
+            mostBytes: 0, authorize: authorizing(permit, scope, handler))
+    }
+
+    /// A `GET` with a parameter in its path.
+    static func reads<Parameter: PathParameter>(
+        _ path: String, query: Set<String> = [], _ handler: @escaping ParameterHandler<Parameter>
+    ) -> AdminRoute {
+        AdminRoute(
+            method: .get, path: path, permit: .read, scope: .pathParameter, effect: .reads, action: nil, query: query,
+            mostBytes: 0, authorize: authorizing(.read, handler))
+    }
+
+    /// A change, without a parameter in its path. It needs the permit `administer`.
+    static func changes(
+        _ method: HTTPRequest.Method, _ path: String, action: String, effect: Effect = .writes,
+        scope: Scope = .everyMerchant, query: Set<String> = [], _ handler: @escaping Handler
+    ) -> AdminRoute {
+        AdminRoute(
+            method: method, path: path, permit: .administer, scope: scope, effect: effect, action: action,
+            query: query, mostBytes: ordinaryBody, authorize: authorizing(.administer, scope, handler))
+    }
+
+    /// A change, with a parameter in its path. It needs the permit `administer`.
+    static func changes<Parameter: PathParameter>(
+        _ method: HTTPRequest.Method, _ path: String, action: String, effect: Effect = .writes,
+        query: Set<String> = [], mostBytes: Int = ordinaryBody, _ handler: @escaping ParameterHandler<Parameter>
+    ) -> AdminRoute {
+        AdminRoute(
+            method: method, path: path, permit: .administer, scope: .pathParameter, effect: effect, action: action,
+            query: query, mostBytes: mostBytes, authorize: authorizing(.administer, handler))
+    }
+}
+
+// MARK: Permits
+
+extension AdminRoute {
+    private static func authorizing(
+        _ permit: Permit?, _ scope: Scope, _ handler: @escaping Handler
+    ) -> @Sendable (Peer, Substring?, AdminHandlers) async throws -> AuthorizedHandler {
+        { peer, _, handlers in
+            if let permit {
+                switch scope {
+                case .everyMerchant: try peer.requireEveryMerchant(permit)
+                case .checkedByHandler: try peer.require(permit)
+                case .pathParameter:
+                    preconditionFailure("routes with a parameter in their path are declared with its handler")
+                }
+            }
+            return { try await handler(handlers)($0) }
+        }
+    }
+
+    /// Refuses a caller without the permit before anything that the caller sent is read.
+    private static func authorizing<Parameter: PathParameter>(
+        _ permit: Permit, _ handler: @escaping ParameterHandler<Parameter>
+    ) -> @Sendable (Peer, Substring?, AdminHandlers) async throws -> AuthorizedHandler {
+        { peer, text, handlers in
+            try peer.require(permit)
+            guard let text = PercentDecoding.decode(text ?? "") else {
+                throw HTTPFault.malformedEncoding(of: "the path")
+            }
+            let parameter = try Parameter(text, named: Parameter.name)
+            if !peer.grants.allowsEveryMerchant(permit) {
+                if let owner = try await parameter.owner(handlers) {
+                    try peer.require(permit, for: owner)
+                } else {
+                    try peer.requireEveryMerchant(permit)
+                }
+            }
+            return { try await handler(handlers)($0, parameter) }
+        }
+    }
+}

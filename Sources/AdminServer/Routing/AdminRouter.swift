@@ -1,0 +1,111 @@
+import HTTPKit
+import Hummingbird
+import HummingbirdRouter
+import Logging
+import MerchantCore
+import MerchantOperations
+import ServerKit
+
+/// Hummingbird's router over ``AdminRoute/all``, with the middleware that every request passes.
+///
+/// A request matches the first route of the list that has its method and path. The path is matched as it was sent, so that
+/// an encoded slash does not split a segment.
+struct AdminRouter: Sendable {
+    let handlers: AdminHandlers
+    let report: RequestReport
+    let logger: Logger
+    private let reads = ReadConcurrency(atOnce: 4)
+    /// Reads that wait for events, each up to 30 s.
+    private let waitingReads = ReadConcurrency(atOnce: 32)
+
+    init(handlers: AdminHandlers, report: RequestReport, logger: Logger) {
+        self.handlers = handlers
+        self.report = report
+        self.logger = logger
+    }
+
+    func buildResponder() -> some HTTPResponder<AdminRequestContext> {
+        // RFC 9110 section 9.3.2: the response to HEAD is the response to GET without its content.
+        let routes = AdminRoute.all.flatMap { route in
+            (route.method == .get ? [.get, .head] : [route.method]).map { (method: $0, route: route) }
+        }
+        return RouterBuilder(context: AdminRequestContext.self) {
+            CommonHeaders()
+            report
+            PathCheck()
+            for (method, route) in routes {
+                Route(method, RouterPath(route.path)) {
+                    PermitCheck(route: route, handlers: handlers)
+                    RequestInput(route: route)
+                    ReadTurns(route: route, reads: reads, waitingReads: waitingReads)
+                    Handle { [call = RouteCall(route: route, logger: logger)] _, context in
+                        try await call.respond(context)
+                    }
+                }
+            }
+            NoRoute()
+        }
+    }
+}
+
+/// Refuses paths with empty segments, which Hummingbird's router would ignore.
+struct PathCheck: RouterMiddleware {
+    func handle(
+        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard RequestTarget(request.head.path ?? "").hasOnlyFullSegments else { throw NoRoute.notFound }
+        return try await next(request, context)
+    }
+}
+
+/// Checks the permit that the route declares, and hands its handler on.
+struct PermitCheck: RouterMiddleware {
+    let route: AdminRoute
+    let handlers: AdminHandlers
+
+    func handle(
+        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.handler = try await route.authorize(context.peer, context.parameters.first?.value, handlers)
+        return try await next(request, context)
+    }
+}
+
+/// Bounds the number of reads that one user has answered at the same time.
+struct ReadTurns: RouterMiddleware {
+    let route: AdminRoute
+    let reads: ReadConcurrency
+    let waitingReads: ReadConcurrency
+
+    func handle(
+        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard route.method == .get else { return try await next(request, context) }
+        let turns = context.query?["wait"] == nil ? reads : waitingReads
+        return try await turns.run(for: context.peer.holder) { try await next(request, context) }
+    }
+}
+
+/// Responds where no route has the request's method and path: 405 where another method has the path, otherwise 404.
+struct NoRoute: RouterMiddleware {
+    static let notFound = MerchantError(.notFound, "there is nothing at this path")
+
+    func handle(
+        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let path = RequestTarget(request.head.path ?? "").path
+        let methods = AdminRoute.all.filter { $0.matches(path) }.map(\.method.rawValue)
+        guard !methods.isEmpty else { throw Self.notFound }
+        throw HTTPFault.methodNotAllowed(
+            allow: (methods + (methods.contains("GET") ? ["HEAD"] : [])).joined(separator: ", "))
+    }
+}
+
+extension AdminRoute {
+    /// Whether the route's template matches a path, with whatever method.
+    package func matches(_ path: some StringProtocol) -> Bool {
+        let (template, segments) = (RouterPath(self.path), path.split(separator: "/"))
+        return template.count == segments.count && zip(template, segments).allSatisfy { $0 ~= $1 }
+    }
+}

@@ -1,0 +1,50 @@
+import MerchantCore
+import ServerKit
+import Vocabulary
+
+/// A value in a route's path, which says for which merchant the caller needs the permit.
+protocol PathParameter: RequestField, Sendable {
+    /// The parameter's name in the path's template.
+    static var name: String { get }
+
+    /// - Returns: the merchant that the value belongs to; nil where the caller needs the permit for every merchant.
+    /// - Throws: `notFound` or similar where the value names nothing.
+    func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier?
+}
+
+extension MerchantIdentifier: PathParameter {
+    static let name = "merchantIdentifier"
+
+    func owner(_ handlers: AdminHandlers) -> MerchantIdentifier? { self }
+}
+
+extension PublicKeyHash: PathParameter {
+    static let name = "publicKeyHash"
+
+    func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier? { try await handlers.owner(of: self) }
+}
+
+/// A registration need not name a merchant of this daemon, so its routes need the permit for every merchant.
+extension PartnerInternalMerchantIdentifier: PathParameter {
+    static let name = "partnerInternalMerchantIdentifier"
+
+    func owner(_ handlers: AdminHandlers) -> MerchantIdentifier? { nil }
+}
+
+/// The number of a roll.
+struct RollNumber: PathParameter {
+    static let name = "rollId"
+
+    let number: Int
+
+    /// At most 18 digits: every such number fits an `Int`.
+    init(_ text: String, named field: String) throws(MerchantError) {
+        guard text.utf8.count <= 18, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
+        else { throw MerchantError(.malformed, "'\(field)' is not a roll's number, expected digits") }
+        self.number = number
+    }
+
+    func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier? {
+        try await handlers.owner(ofRoll: number)
+    }
+}

@@ -1,0 +1,61 @@
+import HTTPKit
+import HTTPTypes
+import Hummingbird
+import MerchantCore
+import NIOCore
+import NIOHTTPTypes
+import Secrets
+import ServerKit
+
+/// Reads the query and the body within the limits that the route declares.
+struct RequestInput: RouterMiddleware {
+    let route: AdminRoute
+
+    func handle(
+        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.query = try QueryParameters(RequestTarget(request.head.path ?? "").rawQuery, known: route.query)
+        context.headers = request.headers
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        if let length, length > route.mostBytes { throw tooLarge }
+        try context.reserve(length ?? (request.headers[.transferEncoding] == nil ? 0 : route.mostBytes))
+        if request.headers[.expect]?.lowercased() == "100-continue" {
+            try await context.connection.channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)))
+        }
+        context.body = try await collect(request.body, length: length)
+        return try await next(request, context)
+    }
+
+    private func collect(_ body: RequestBody, length: Int?) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        // Reserved at once, because memory that an array outgrows is freed without being overwritten.
+        if let length { bytes.reserveCapacity(length) }
+        do {
+            for try await part in body {
+                guard bytes.count + part.readableBytes <= route.mostBytes else { throw tooLarge }
+                bytes.append(contentsOf: part.readableBytesView)
+                // The part is in the connection's own buffer, and may hold a private key.
+                part.withUnsafeReadableBytes(Wipe.overwrite)
+            }
+        } catch let error as MerchantError {
+            throw error
+        } catch {
+            throw BrokenConnection(cause: error)
+        }
+        // A connection that ends early can look like a body that ended.
+        if let length, length != bytes.count { throw BrokenConnection(cause: ChannelError.eof) }
+        return bytes
+    }
+
+    private var tooLarge: MerchantError {
+        route.mostBytes == 0
+            ? MerchantError(.malformed, "found a body, expected none with this call")
+            : MerchantError(.tooLarge, "the body is longer than \(route.mostBytes) bytes, the limit of this call")
+    }
+}
+
+/// The connection ended before the request did: a response cannot be sent.
+struct BrokenConnection: Error {
+    let cause: any Error
+}

@@ -1,0 +1,90 @@
+import HTTPKit
+import HTTPTypes
+import Hummingbird
+import Logging
+import MerchantCore
+import NIOCore
+import NIOHTTP1
+import ServerKit
+
+/// Turns errors into problem documents, and counts every request.
+struct RequestReport: RouterMiddleware {
+    /// Routes by method and path, with their indices in the list that `recorder` was made with.
+    private static let routes = Dictionary(
+        uniqueKeysWithValues: AdminRoute.all.enumerated().map { index, route in
+            ("\(route.method.rawValue) \(route.path)", (index: index, route: route))
+        })
+
+    private let problems: ProblemReporter
+    private let recorder: RequestMetrics.Recorder
+
+    init(problems: ProblemReporter, requests: RequestMetrics) {
+        self.problems = problems
+        recorder = requests.makeRecorder(
+            server: "admin", routes: AdminRoute.all.map { ($0.method.rawValue, $0.path) })
+    }
+
+    func handle(
+        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let start = NIODeadline.now()
+        let response: Response
+        do {
+            response = try await next(request, context)
+        } catch let error as BrokenConnection {
+            throw error.cause
+        } catch {
+            response = problem(error, matched(request, context)?.route, context)
+        }
+        recorder.record(
+            matched(request, context)?.index, status: response.status.code, duration: .now() - start)
+        return response
+    }
+
+    /// The response to a request that violates HTTP's rules, which no router sees.
+    func refusal(_ fault: HTTPFault, _ connection: AdminConnection) -> RequestGuard.Refusal {
+        let problem = problems.response(
+            to: fault, requestId: RequestId.make(), uid: connection.peer.caller.uid,
+            metadata: connection.peer.caller.logMetadata)
+        recorder.record(nil, status: problem.status, duration: .zero)
+        return RequestGuard.Refusal(
+            status: HTTPResponseStatus(statusCode: problem.status),
+            headers: HTTPHeaders(problem.fields.map { ($0.name, $0.value) } + [("Cache-Control", "no-store")]),
+            body: problem.body)
+    }
+
+    private func matched(
+        _ request: Request, _ context: AdminRequestContext
+    ) -> (index: Int, route: AdminRoute)? {
+        guard let path = context.endpointPath else { return nil }
+        let method: HTTPRequest.Method = request.method == .head ? .get : request.method
+        return Self.routes["\(method.rawValue) \(path)"]
+    }
+
+    private func problem(_ error: any Error, _ route: AdminRoute?, _ context: AdminRequestContext) -> Response {
+        let caller = context.peer.caller
+        let problem = problems.response(
+            to: error, requestId: context.requestId, uid: caller.uid,
+            metadata: caller.logMetadata.merging(
+                route.map { ["route": "\($0.method.rawValue) \($0.path)"] } ?? [:]
+            ) { old, _ in old })
+        var headers = HTTPFields()
+        for (name, value) in problem.fields { HTTPField.Name(name).map { headers[$0] = value } }
+        return Response(
+            status: .init(code: problem.status), headers: headers, body: ResponseBody(byteBuffer: problem.body))
+    }
+}
+
+/// Header fields that every response has.
+struct CommonHeaders: RouterMiddleware {
+    func handle(
+        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        response.headers[.requestId] = context.requestId
+        response.headers[.cacheControl] = "no-store"
+        // A caller without a permit gets one refusal for each connection: requests that follow it cost no work.
+        if context.peer.grants.allowNothing, response.status.code >= 400 { response.headers[.connection] = "close" }
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+}

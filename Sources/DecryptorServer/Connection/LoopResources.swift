@@ -1,0 +1,41 @@
+import HTTPKit
+import NIOCore
+import NIOHTTP1
+
+/// What the connections of one event loop share. Used on that loop only.
+final class LoopResources {
+    let scheduler: FairScheduler
+    /// Counts the loop's requests. No other loop writes to it, so its lock is free.
+    let requests: RequestMetrics.Recorder
+
+    init(scheduler: FairScheduler, requests: RequestMetrics.Recorder) {
+        self.scheduler = scheduler
+        self.requests = requests
+    }
+}
+
+/// The ``LoopResources`` of each event loop of a group.
+struct LoopResourcesByLoop: Sendable {
+    private let resources: [ObjectIdentifier: NIOLoopBound<LoopResources>]
+
+    init(_ loops: some EventLoopGroup, requests: RequestMetrics) async throws {
+        var resources: [ObjectIdentifier: NIOLoopBound<LoopResources>] = [:]
+        for loop in loops.makeIterator() {
+            let recorder = requests.makeRecorder(
+                server: "decryptor", routes: DecryptorRoute.table.map { ($0.method.rawValue, $0.path) })
+            resources[ObjectIdentifier(loop)] = try await loop.submit {
+                NIOLoopBound(
+                    LoopResources(scheduler: FairScheduler(loop), requests: recorder), eventLoop: loop)
+            }.get()
+        }
+        self.resources = resources
+    }
+
+    /// - Parameter loop: one of the group; called on it.
+    subscript(loop: any EventLoop) -> LoopResources {
+        guard let resources = resources[ObjectIdentifier(loop)] else {
+            preconditionFailure("a connection belongs to one of the server's event loops")
+        }
+        return resources.value
+    }
+}

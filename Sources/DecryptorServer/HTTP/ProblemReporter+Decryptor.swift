@@ -1,0 +1,23 @@
+import HTTPKit
+import MerchantCore
+import NIOCore
+import NIOHTTP1
+import PaymentToken
+import ServerKit
+
+extension ProblemReporter {
+    /// The problem document of an error, encoded for the wire.
+    func encodedResponse(to error: any Error, requestId: String = RequestId.make()) -> EncodedResponse {
+        let error = (error as? PaymentTokenError).map { MerchantError(.tokenMalformed, $0.detail) } ?? error
+        return EncodedResponse(response(to: error, requestId: requestId))
+    }
+}
+
+extension EncodedResponse {
+    fileprivate init(_ problem: ProblemResponse) {
+        self.init(
+            HTTPResponseStatus(statusCode: problem.status), fields: problem.fields,
+            bodyCapacity: problem.body.readableBytes
+        ) { $0.writeImmutableBuffer(problem.body) }
+    }
+}

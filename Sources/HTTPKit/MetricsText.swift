@@ -1,0 +1,91 @@
+/// A page of metrics in the Prometheus text exposition format, version 0.0.4.
+package struct MetricsText: Sendable {
+    package static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
+
+    package enum Kind: String, Sendable {
+        case counter, gauge, histogram
+    }
+
+    package struct Sample: Sendable {
+        /// Added to the metric's name, such as `_bucket`.
+        let suffix: String
+        let labels: [(name: String, value: String)]
+        let value: String
+
+        package init(_ labels: [(name: String, value: String)] = [], suffix: String = "", value: String) {
+            self.labels = labels
+            self.suffix = suffix
+            self.value = value
+        }
+
+        package init(_ labels: [(name: String, value: String)] = [], suffix: String = "", _ value: Int) {
+            self.init(labels, suffix: suffix, value: String(value))
+        }
+    }
+
+    package private(set) var text = ""
+
+    package init() {}
+
+    /// Appends one metric; nothing where it has no samples.
+    package mutating func append(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+        guard !samples.isEmpty else { return }
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+        for sample in samples {
+            let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+            text += "\(name)\(sample.suffix)\(labels.isEmpty ? "" : "{\(labels)}") \(sample.value)\n"
+        }
+    }
+
+    /// Appends one value without labels; nothing where it is nil.
+    package mutating func append(gauge name: String, _ help: String, _ value: Int?) {
+        append(name, .gauge, help, value.map { [Sample([], $0)] } ?? [])
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.reduce(into: "") { text, character in
+            switch character {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.append(character)
+            }
+        }
+    }
+}
+
+extension MetricsText {
+    /// Appends the requests of all servers: their number, and the histogram of their durations.
+    package mutating func append(_ requests: RequestMetrics) {
+        let routes = requests.snapshot().sorted { $0.key < $1.key }
+        append(
+            "merchantkeyd_http_requests_total", .counter, "Requests answered, by server, route, method and status.",
+            routes.flatMap { route, series in
+                series.countByStatus.sorted { $0.key < $1.key }.map { status, count in
+                    Sample(Self.labels(route) + [("status", String(status))], count)
+                }
+            })
+        append(
+            "merchantkeyd_http_request_duration_seconds", .histogram,
+            "Time from the end of a request to the beginning of its response.",
+            routes.flatMap { Self.histogram($0, $1) })
+    }
+
+    private static func labels(_ route: RequestMetrics.Route) -> [(name: String, value: String)] {
+        [("server", route.server), ("method", route.method), ("route", route.path)]
+    }
+
+    private static func histogram(_ route: RequestMetrics.Route, _ series: RequestMetrics.Series) -> [Sample] {
+        let bounds = RequestMetrics.durationBounds.map { "\($0)" } + ["+Inf"]
+        var samples: [Sample] = []
+        var count = 0
+        for (bound, more) in zip(bounds, series.countByDuration) {
+            count += more
+            samples.append(Sample(labels(route) + [("le", bound)], suffix: "_bucket", count))
+        }
+        samples.append(
+            Sample(labels(route), suffix: "_sum", value: "\(Double(series.nanoseconds) / 1e9)"))
+        samples.append(Sample(labels(route), suffix: "_count", count))
+        return samples
+    }
+}

@@ -1,0 +1,33 @@
+/// The path and the query of a request as they were sent: RFC 9112 section 3.2.1, origin form.
+package struct RequestTarget: Sendable {
+    package let path: Substring
+    package let rawQuery: Substring
+
+    package init(_ target: String) {
+        let end = target.firstIndex(of: "?") ?? target.endIndex
+        path = target[..<end]
+        rawQuery = end == target.endIndex ? "" : target[target.index(after: end)...]
+    }
+
+    /// Whether the path starts with `/` and has no empty segment.
+    ///
+    /// Routers ignore empty segments, so `//v1/keys` and `/v1/keys/` would be further names of `/v1/keys`.
+    package var hasOnlyFullSegments: Bool {
+        var previous: UInt8?
+        for byte in path.utf8 {
+            if previous == nil, byte != UInt8(ascii: "/") { return false }
+            if previous == UInt8(ascii: "/"), byte == UInt8(ascii: "/") { return false }
+            previous = byte
+        }
+        return previous != nil && (previous != UInt8(ascii: "/") || path.utf8.count == 1)
+    }
+
+    /// Removes scheme and authority from a target: RFC 9112 section 3.2.2, a server accepts the absolute form too.
+    package static func originForm(_ target: String) -> String {
+        let scheme = "http://"
+        guard target.hasPrefix(scheme) else { return target }
+        let rest = target.dropFirst(scheme.count)
+        guard let path = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+        return rest[path] == "/" ? String(rest[path...]) : "/" + rest[path...]
+    }
+}

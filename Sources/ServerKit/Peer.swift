@@ -1,0 +1,61 @@
+package import LocalSocket
+package import MerchantCore
+package import MerchantOperations
+package import Vocabulary
+
+/// The caller at the other end of a connection, with the permits that it had when it connected.
+package struct Peer: Sendable {
+    package let caller: Caller
+    package let grants: [Grant]
+    /// Whose share of the server the connection uses.
+    package let holder: Shares.Holder
+    /// Collects refused requests for the audit.
+    private let refusals: RefusalLog
+
+    package init(caller: Caller, grants: [Grant], holder: Shares.Holder, refusals: RefusalLog) {
+        self.caller = caller
+        self.grants = grants
+        self.holder = holder
+        self.refusals = refusals
+    }
+
+    /// - Parameters:
+    ///   - key: the key pair that the request names; evaluated only for a refusal.
+    ///   - merchant: nil where any merchant will do.
+    /// - Throws: `forbidden`, naming the missing permit. The refusal is recorded for the audit.
+    package func require(
+        _ permit: Permit, of key: @autoclosure () -> PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
+    ) throws(MerchantError) {
+        do {
+            if let merchant { try grants.require(permit, for: merchant) } else { try grants.require(permit) }
+        } catch {
+            recordRefusal(permit, of: key(), for: merchant)
+            throw error
+        }
+    }
+
+    /// - Throws: `forbidden` where the permit is missing or for some merchants only. The refusal is recorded for the audit.
+    package func requireEveryMerchant(_ permit: Permit) throws(MerchantError) {
+        try require(permit)
+        guard grants.allowsEveryMerchant(permit) else {
+            recordRefusal(permit)
+            throw MerchantError(
+                .forbidden, "the caller's permit '\(permit.rawValue)' is for some merchants, expected one for all")
+        }
+    }
+
+    /// - Parameter key: evaluated only for a refusal.
+    /// - Throws: `forbidden` where the caller has no permit at all. The refusal is recorded for the audit.
+    package func requireAnyPermit(of key: @autoclosure () -> PublicKeyHash?) throws(MerchantError) {
+        guard !grants.allowNothing else {
+            recordRefusal(nil, of: key())
+            throw MerchantError(.forbidden, "the caller has no permit, expected any")
+        }
+    }
+
+    package func recordRefusal(
+        _ permit: Permit?, of key: PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
+    ) {
+        refusals.note(Refusal(by: caller, permit: permit, key: key, merchant: merchant))
+    }
+}

@@ -1,0 +1,71 @@
+package import HTTPKit
+package import Logging
+package import MerchantCore
+package import MerchantOperations
+import StrictJSON
+
+/// Turns an error into a problem document, and writes what an operator must know to the log.
+///
+/// The log never has the detail of a refused request: the detail of a mismatch names the payment's own values.
+package struct ProblemReporter: Sendable {
+    package let log: LimitedLog
+    private let damage: IntegrityFindings
+    private let refusalLevel: Logger.Level
+    private let forbiddenLevel: Logger.Level
+
+    /// - Parameters:
+    ///   - damage: notified of every damaged key.
+    ///   - refusalLevel: of the log line for a request that the caller must change.
+    ///   - forbiddenLevel: of the log line for a request whose caller lacks a permit.
+    package init(
+        log: LimitedLog, damage: IntegrityFindings, refusalLevel: Logger.Level, forbiddenLevel: Logger.Level
+    ) {
+        self.log = log
+        self.damage = damage
+        self.refusalLevel = refusalLevel
+        self.forbiddenLevel = forbiddenLevel
+    }
+
+    /// - Parameters:
+    ///   - metadata: further fields of the log line, such as the caller's; evaluated only where the line is written.
+    ///   - uid: whose share of log lines this one counts against.
+    package func response(
+        to error: any Error, requestId: String, uid: UInt32? = nil, metadata: @autoclosure () -> Logger.Metadata = [:]
+    ) -> ProblemResponse {
+        if let fault = error as? HTTPFault {
+            log.write(
+                refusalLevel, "request refused", uid: uid,
+                metadata: ["code": "\(fault.problem.code)", "requestId": "\(requestId)"].merging(metadata()) { $1 })
+            return ProblemResponse(fault, requestId: requestId)
+        }
+        let error = Self.merchantError(error)
+        damage.note(error)
+        let (level, message): (Logger.Level, String) =
+            switch error.code {
+            case .internalError, .keyDamaged, .storeUnavailable: (.error, "request failed")
+            case .forbidden: (forbiddenLevel, "request forbidden")
+            default: (refusalLevel, "request refused")
+            }
+        log.write(
+            level, message, uid: uid,
+            metadata: Self.fields(error, requestId, withDetail: level == .error).merging(metadata()) { $1 })
+        return ProblemResponse(error, requestId: requestId)
+    }
+
+    private static func fields(
+        _ error: MerchantError, _ requestId: String, withDetail: Bool
+    ) -> Logger.Metadata {
+        var fields: Logger.Metadata = ["code": "\(error.code.rawValue)", "requestId": "\(requestId)"]
+        if withDetail { fields["detail"] = "\(error.detail.prefix(512))" }
+        return fields
+    }
+
+    /// The error as the domain names it; anything unknown is an internal error.
+    package static func merchantError(_ error: any Error) -> MerchantError {
+        switch error {
+        case let error as MerchantError: error
+        case let fault as JSONFault: MerchantError(.malformed, fault.description)
+        default: MerchantError(.internalError, "\(type(of: error)): \(error)")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+package import HTTPKit
+package import MerchantCore
+package import NIOCore
+import NIOHTTP1
+import WireAPI
+
+/// A problem document, RFC 9457, with its header fields, as every server sends it.
+package struct ProblemResponse: Sendable {
+    package let status: Int
+    /// `Content-Type`, `X-Request-Id`, and where they apply `Retry-After` and `Allow`.
+    package let fields: [(name: String, value: String)]
+    package let body: ByteBuffer
+
+    private init(_ problem: Problem, retryAfter: Int? = nil, allow: String? = nil) {
+        status = problem.status
+        var fields = [("Content-Type", Problem.mediaType), ("X-Request-Id", problem.requestId)]
+        if let retryAfter { fields.append(("Retry-After", String(retryAfter))) }
+        if let allow { fields.append(("Allow", allow)) }
+        self.fields = fields
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            body = ByteBuffer(bytes: try encoder.encode(problem))
+        } catch {
+            preconditionFailure("five strings and a number always encode as JSON: \(error)")
+        }
+    }
+
+    /// The cause of an internal error stays in the log, where the request's identifier finds it.
+    package init(_ error: MerchantError, requestId: String) {
+        let (status, title) = ProblemTable.status(of: error.code)
+        let detail =
+            error.code == .internalError
+            ? "internal error; the daemon's log has the cause under this requestId" : error.detail
+        self.init(
+            Problem(
+                status: status, code: error.code.rawValue, title: title, detail: detail, requestId: requestId),
+            retryAfter: error.retryAfter ?? ProblemTable.retryAfter(error.code))
+    }
+
+    package init(_ fault: HTTPFault, requestId: String) {
+        let (status, code, title, detail) = fault.problem
+        var allow: String?
+        if case .methodNotAllowed(let methods) = fault { allow = methods }
+        self.init(
+            Problem(status: status, code: code, title: title, detail: detail, requestId: requestId), allow: allow)
+    }
+
+    /// The whole HTTP/1.1 response, which closes its connection, for a connection that has no codec.
+    package var closingMessage: ByteBuffer {
+        var message = ByteBuffer(
+            string: "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\n")
+        for (name, value) in fields { message.writeString("\(name): \(value)\r\n") }
+        message.writeString("Content-Length: \(body.readableBytes)\r\nConnection: close\r\n\r\n")
+        message.writeImmutableBuffer(body)
+        return message
+    }
+}

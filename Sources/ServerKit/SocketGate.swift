@@ -1,0 +1,75 @@
+package import HTTPKit
+package import LocalSocket
+import Logging
+package import MerchantCore
+package import MerchantOperations
+package import NIOCore
+
+/// Decides about each accepted connection of a Unix socket: who is calling, what the caller may do, and whether the
+/// connection stays open.
+package struct SocketGate: Sendable {
+    private let policy: CallerPolicy
+    private let admission: ConnectionAdmission
+    private let refusals: RefusalLog
+    private let log: LimitedLog
+    private let lingerTime: TimeAmount
+
+    /// - Parameters:
+    ///   - limits: connections that are open at the same time. Further ones get 503 and are closed.
+    ///   - lingerTime: how long a refused client has to read its response.
+    package init(
+        policy: CallerPolicy, limits: Shares.Limits, refusals: RefusalLog, log: LimitedLog, lingerTime: TimeAmount
+    ) {
+        self.policy = policy
+        admission = ConnectionAdmission(limits)
+        self.refusals = refusals
+        self.log = log
+        self.lingerTime = lingerTime
+    }
+
+    /// Reads the caller's credentials from the kernel and counts the connection until it closes. On its event loop.
+    ///
+    /// - Returns: nil where the connection is refused or closed: nothing further must be done with it.
+    package func admit(_ channel: any Channel) throws -> Peer? {
+        guard let credentials = Self.credentials(of: channel) else {
+            log.write(.error, "connection without credentials closed", metadata: [:])
+            channel.close(promise: nil)
+            return nil
+        }
+        let grants = policy.grants(
+            uid: credentials.uid, groups: credentials.supplementaryGroups.union([credentials.gid]))
+        let holder: Shares.Holder = grants.allowNothing ? .withoutPermit : .user(uid: credentials.uid)
+        switch admission.admit(channel, of: holder) {
+        case .dropped:
+            channel.close(promise: nil)
+            return nil
+        case .refused(let reason, let isFirst):
+            if isFirst {
+                log.write(.warning, "connections refused", uid: credentials.uid, metadata: ["reason": "\(reason)"])
+            }
+            let problem = ProblemResponse(
+                MerchantError(.overloaded, "\(reason); try again later"), requestId: RequestId.make())
+            try channel.pipeline.syncOperations.addHandler(
+                RefusalHandler(problem.closingMessage, lingerTime: lingerTime))
+            return nil
+        case .admitted:
+            return Peer(
+                caller: Caller(
+                    uid: credentials.uid, gid: credentials.gid, supplementaryGroups: credentials.supplementaryGroups,
+                    pid: credentials.pid, program: credentials.program),
+                grants: grants, holder: holder, refusals: refusals)
+        }
+    }
+
+    /// Admits no further connection.
+    ///
+    /// - Returns: every connection that is still open.
+    package func beginDrain() -> [any Channel] { admission.beginDrain() }
+
+    private static func credentials(of channel: any Channel) -> PeerCredentials? {
+        let credentials = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { try? PeerCredentials(of: $0) }
+        return credentials ?? nil
+    }
+}

@@ -1,0 +1,67 @@
+import HTTPKit
+import MerchantCore
+import Synchronization
+import Testing
+import Vocabulary
+
+import DecryptorServer
+
+@Suite("Metrics of requests")
+struct DecryptorRequestMetricsTests {
+    let stage = Stage()
+
+    private func count(_ method: String, _ path: String, _ status: Int) -> Int? {
+        stage.requests.snapshot().first { $0.key.method == method && $0.key.path == path }?.value.countByStatus[status]
+    }
+
+    @Test("Every response is counted once, by route and status, with its duration")
+    func counted() async throws {
+        let hash = stage.addKey()
+        let rsa = stage.addKey(algorithm: .rsaV1)
+        try await stage.serve { _ in
+            for _ in 0..<3 { _ = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)") }
+            _ = try await stage.ask("HEAD", "/v1/keys/\(hash.base64URL)")
+            _ = try await stage.ask("GET", "/v1/keys/\(PublicKeyHash(of: [1]).base64URL)")
+            _ = try await stage.ask("GET", "/v1/keys/short")
+            _ = try await stage.ask("POST", "/v1/keys/\(rsa.base64URL)/symmetric-key", Stage.wrappedKey)
+            _ = try await stage.ask("GET", "/none")
+            _ = try await stage.ask("DELETE", "/v1/health")
+            _ = try await stage.client { client in
+                client.send("GET /v1/health HTTP/1.1\r\n\r\n")
+                return try client.reply()
+            }
+        }
+        #expect(count("GET", "/v1/keys/{publicKeyHash}", 200) == 4)
+        #expect(count("GET", "/v1/keys/{publicKeyHash}", 404) == 1)
+        #expect(count("GET", "/v1/keys/{publicKeyHash}", 400) == 1)
+        #expect(count("POST", "/v1/keys/{publicKeyHash}/symmetric-key", 200) == 1)
+        #expect(count("other", "other", 404) == 1)
+        #expect(count("other", "other", 405) == 1)
+        #expect(count("other", "other", 400) == 1)
+        let all = stage.requests.snapshot().values
+        #expect(all.reduce(0) { $0 + $1.count } == 10)
+        #expect(all.allSatisfy { $0.nanoseconds >= 0 && $0.count == $0.countByStatus.values.reduce(0, +) })
+    }
+
+    @Test("A refused caller is counted under the route that it asked for")
+    func forbidden() async throws {
+        try await stage.serve(policy: Stage.policy([])) { _ in
+            _ = try await stage.ask("GET", "/v1/health")
+        }
+        #expect(count("GET", "/v1/health", 403) == 1)
+    }
+
+    @Test("Retry-After is what the error says, otherwise what its code says")
+    func retryAfter() async throws {
+        let hash = stage.addKey()
+        try await stage.serve(policy: Stage.policy(Set(Permit.allCases))) { _ in
+            let target = "/v1/keys/\(hash.base64URL)?include=privateKey"
+            stage.store.failure.withLock { $0 = MerchantError(.storeUnavailable, "the disk is full", retryAfter: 7) }
+            let given = try await stage.ask("GET", target)
+            #expect(given.status == 503 && given.fields["retry-after"] == "7")
+            stage.store.failure.withLock { $0 = MerchantError(.storeUnavailable, "the disk is full") }
+            let other = try await stage.ask("GET", target)
+            #expect(other.status == 503 && other.fields["retry-after"] == "1")
+        }
+    }
+}
