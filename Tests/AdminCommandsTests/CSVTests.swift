@@ -89,12 +89,12 @@ struct CSVTests {
         let bad = "merchantIdentifier,targetActiveKeyPairs\nmerchant.a,17\nshop,1\nmerchant.b,x\nmerchant.a,1\n"
         let failure = #expect(throws: CommandFailure.self) { try MerchantFile(Data(bad.utf8), named: "m.csv") }
         let lines = failure?.message.split(separator: "\n").map { $0.prefix(while: { $0 != ":" }) } ?? []
-        #expect(lines == ["nothing was done", "line 2", "line 3", "line 4", "line 5"], "\(failure?.message ?? "")")
+        #expect(lines == ["nothing was imported", "line 2", "line 3", "line 4", "line 5"], "\(failure?.message ?? "")")
         #expect(throws: CommandFailure.self) { try MerchantFile(Data("merchantIdentifier\n".utf8), named: "m.csv") }
     }
 
     @Test(
-        "a file of registrations has its columns in any order, and is refused where it lacks one or has a strange one")
+        "a file of registrations has its columns in any order, and is refused for a missing or unknown column or value")
     func registrations() throws {
         let required = "partnerInternalMerchantIdentifier,partnerMerchantName,domainNames"
         let file = try RegistrationFile(
@@ -110,6 +110,8 @@ struct CSVTests {
         for bad in [
             "partnerInternalMerchantIdentifier,partnerMerchantName\nshop-1,Shop\n", "\(required),colour\na,b,c,d\n",
             "\(required),domainNames\na,b,c,d\n", "\(required)\nshop-1,Shop\n", "\(required)\n",
+            "\(required)\na/b,Shop,a.example\n", "\(required)\nshop-1,Shop,https://a.example\n",
+            "\(required),encryptTo\nshop-1,Shop,a.example,shop\n",
         ] {
             #expect(throws: CommandFailure.self) { try RegistrationFile(Data(bad.utf8), named: "r.csv") }
         }

@@ -123,9 +123,8 @@ struct TokenCommandTests {
         arguments: [(true, 0), (false, 1)] as [(Bool, Int32)])
     func verify(verified: Bool, status: Int32) async throws {
         try await Self.with({ _ in
-            try .json(
-                VerificationDocument(
-                    verified: verified, checks: [.init(check: "chain", outcome: "failed", finding: "x")]))
+            .text(
+                #"{"verified":\#(verified),"checks":[{"check":"chain","outcome":"failed","finding":"x"}]}"#)
         }) { program, daemon, token in
             let transcript = try await program.run(
                 ["token", "verify", "-", "--decryptor-socket", daemon.socketPath],
@@ -138,7 +137,7 @@ struct TokenCommandTests {
 
     @Test("Inspect names the stored key, and needs no daemon to read the token")
     func inspect() async throws {
-        try await Self.with(socket: "admin.sock", { _ in try .json(Samples.key(state: "retiring")) }) {
+        try await Self.with(socket: "admin.sock", { _ in try .json(Samples.key(state: .retiring)) }) {
             program, daemon, token in
             let found = try await program.run(["token", "inspect", token, "--socket", daemon.socketPath])
             #expect(found.status == 0)
@@ -172,15 +171,14 @@ struct TokenCommandTests {
             { request in
                 switch request.target {
                 case let target where target.hasSuffix("/symmetric-key"):
-                    return try .json(
-                        SymmetricKeyDocument(symmetricKey: Data(repeating: 7, count: 32).base64EncodedString()))
+                    return .text(
+                        #"{"symmetricKey":"\#(Data(repeating: 7, count: 32).base64EncodedString())"}"#)
                 case "/v1/payment-tokens/decrypt": return Self.decrypted()
                 default:
                     return try .json(
                         ResolvedKeyDocument(
-                            publicKeyHash: Samples.hash, merchantIdentifier: "merchant.a", merchantIdentifierHash: "",
-                            algorithm: "EC_v1", state: "current", certificate: "", notBefore: "", notAfter: "",
-                            privateKey: nil))
+                            .init(stringLiteral: Samples.hash), of: "merchant.a", algorithm: .ecV1, state: .current,
+                            certificate: "", validFrom: Samples.time, to: Samples.time))
                 }
             }
         ) { _, daemon, _ in

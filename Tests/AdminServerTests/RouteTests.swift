@@ -90,7 +90,7 @@ import AdminServer
                 (.get, Paths.wellKnownDomainFile),
                 (.get, Paths.rolls), (.get, Paths.roll("1")),
                 (.post, Paths.rolls(of: merchant)), (.post, "\(Paths.roll("1"))/finish"),
-            ] + Paths.KeyTransition.allCases.map { (.post, Paths.verb($0, hash)) }
+            ] + Paths.KeyTransition.allCases.map { (.post, Paths.keyTransition($0, hash)) }
         for (method, path) in calls {
             guard case .route = table.find(method, path[...]) else {
                 Issue.record("no route for \(method) \(path)")

@@ -20,7 +20,7 @@ extension AdminHandlers {
 
     func checkDomain(_ call: AdminCall) async throws -> Answer {
         let body = try call.read(DomainCheckRequest.self)
-        let report = try await operations.checkDomain(try DomainName(body.domainName, named: "domainName"))
+        let report = try await operations.checkDomain(body.domainName)
         return try Answer(DomainCheckDocument(report))
     }
 }

@@ -32,7 +32,7 @@ extension AdminHandlers {
     }
 
     func redeliverEvents(_ call: AdminCall) async throws -> Answer {
-        let body = try call.read(orEmpty: RedeliverEventsRequest(sequence: nil, webhook: nil))
+        let body = try call.read(orEmpty: RedeliverEventsRequest())
         let count = try await operations.redeliver(body.sequence, to: body.webhook, for: call.request)
         return try Answer(RedeliveredEventsDocument(redelivered: count))
     }

@@ -5,7 +5,7 @@ import WireAPI
 
 extension AdminHandlers {
     func promote(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
-        let body = try call.read(orEmpty: KeyTransitionRequest(dryRun: nil))
+        let body = try call.read(orEmpty: KeyTransitionRequest())
         return try answer(
             await operations.promote(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
@@ -17,13 +17,13 @@ extension AdminHandlers {
     }
 
     func restore(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
-        let body = try call.read(orEmpty: KeyTransitionRequest(dryRun: nil))
+        let body = try call.read(orEmpty: KeyTransitionRequest())
         return try answer(
             await operations.restore(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func destroy(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
-        let body = try call.read(orEmpty: DestroyKeyRequest(afterSeconds: nil, dryRun: nil))
+        let body = try call.read(orEmpty: DestroyKeyRequest())
         return try answer(
             await operations.destroy(
                 hash, after: body.afterSeconds.map { .seconds($0) }, dryRun: body.dryRun ?? false, for: call.request))

@@ -6,12 +6,9 @@ import WireAPI
 extension AdminHandlers {
     /// 201 for a new roll, 200 for the one that is open already.
     func startRoll(_ call: AdminCall, of merchant: MerchantIdentifier) async throws -> Answer {
-        let body = try call.read(orEmpty: StartRollRequest(algorithm: nil))
-        let algorithm = try body.algorithm.map { text throws(MerchantError) in
-            try KeyAlgorithm(text, named: "algorithm")
-        }
+        let body = try call.read(orEmpty: StartRollRequest())
         let (view, isNew) = try await operations.startRoll(
-            of: merchant, algorithm: algorithm, for: call.creatingRequest(Paths.rolls(of: merchant)))
+            of: merchant, algorithm: body.algorithm, for: call.creatingRequest(Paths.rolls(of: merchant)))
         let document = RollDocument(view)
         let answer = isNew ? try Answer(created: document, at: Paths.roll(document.rollId)) : try Answer(document)
         return answer.about(merchant: merchant, key: view.roll.to)
@@ -51,14 +48,14 @@ extension AdminHandlers {
     }
 
     func finishRoll(_ call: AdminCall, _ number: Int) async throws -> Answer {
-        let body = try call.read(orEmpty: FinishRollRequest(now: nil, reason: nil, dryRun: nil))
+        let body = try call.read(orEmpty: FinishRollRequest())
         let outcome = try await operations.finishRoll(
             number, hurries: body.now ?? false, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
         return try answer(outcome)
     }
 
     func abandonRoll(_ call: AdminCall, _ number: Int) async throws -> Answer {
-        let body = try call.read(orEmpty: AbandonRollRequest(reason: nil, dryRun: nil))
+        let body = try call.read(orEmpty: AbandonRollRequest())
         let outcome = try await operations.abandonRoll(
             number, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
         return try answer(outcome)
