@@ -1,6 +1,6 @@
 import FoundationEssentials
 import NIOHTTP1
-import WireAPI
+package import WireAPI
 
 /// A typed client of the admin socket. Its calls are in extensions, one file for each resource.
 ///
@@ -30,8 +30,8 @@ package final class AdminClient: Sendable {
         }
     }
 
-    /// `POST` of a JSON body.
-    func post<Document: Decodable & Sendable>(
+    /// `POST` of a JSON body. A subcommand may call it directly instead of adding a method for its route.
+    package func post<Document: Decodable & Sendable>(
         _ path: String, _ body: some RequestBody, idempotencyKey: String? = nil
     ) async throws(ClientError) -> Response<Document> {
         try await connection.fetch(

@@ -40,12 +40,6 @@ package struct JSONFields {
         return claim
     }
 
-    package mutating func int(_ name: String) throws(JSONFault) -> Int? {
-        guard let value = value(name) else { return nil }
-        guard case .number(let digits) = value, let number = Int(digits) else { throw wrong(name, value, "an integer") }
-        return number
-    }
-
     package mutating func fields(_ name: String) throws(JSONFault) -> JSONFields? {
         guard let value = value(name) else { return nil }
         guard case .object(let inner) = value else { throw wrong(name, value, "an object") }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Vocabulary
 import WireAPI
 
 @Suite("merchantkeyctl key and certificate")

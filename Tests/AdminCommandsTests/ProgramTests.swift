@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Vocabulary
 import WireAPI
 
 /// Transcripts of the real program before a daemon of the test's own.

@@ -2,6 +2,7 @@ import Foundation
 import MerchantKeyClient
 import Synchronization
 import Testing
+import Vocabulary
 import WireAPI
 
 @Suite("merchantkeyctl token, and the decryptor's client")
@@ -202,11 +203,11 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("An answer without end is not read on")
+    @Test("A response of unlimited size is refused")
     func endless() async throws {
         try await Self.with({ _ in .text(String(repeating: " ", count: (16 << 20) + 1)) }) { _, daemon, _ in
             let client = DecryptorClient(socketPath: daemon.socketPath)
-            await #expect(throws: ClientError.protocolViolation("found an answer of more than 16777216 bytes")) {
+            await #expect(throws: ClientError.protocolViolation("the response has more than 16777216 bytes")) {
                 try await client.resolve(Samples.hash)
             }
             await client.shutdown()

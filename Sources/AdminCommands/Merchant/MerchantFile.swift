@@ -1,13 +1,12 @@
 package import FoundationEssentials
-package import Vocabulary
+import Vocabulary
+package import WireAPI
 
 /// The merchants of a CSV file: the column `merchantIdentifier`, and optionally `name` and `targetActiveKeyPairs`.
 package struct MerchantFile: Sendable {
-    package struct Line: Hashable, Sendable {
-        package let identifier: MerchantIdentifier
-        package let merchantName: String?
-        package let target: Int?
+    package struct Line: Sendable {
         package let line: Int
+        package let request: AddMerchantRequest
     }
 
     /// In bytes.
@@ -31,8 +30,7 @@ package struct MerchantFile: Sendable {
         for row in table.rows {
             guard let identifier = MerchantIdentifier(row["merchantIdentifier"] ?? "") else {
                 let found = (row["merchantIdentifier"] ?? "").prefix(80)
-                errors.append(
-                    "line \(row.line): '\(found)' \(MerchantIdentifier.refusal(of: ""))")
+                errors.append("line \(row.line): '\(found)' \(MerchantIdentifier.refusal(of: ""))")
                 continue
             }
             if let first = seen.updateValue(row.line, forKey: identifier) {
@@ -48,7 +46,10 @@ package struct MerchantFile: Sendable {
                     errors.append("line \(row.line): the name \(error)")
                 }
             }
-            lines.append(Line(identifier: identifier, merchantName: row["name"], target: target, line: row.line))
+            var request = AddMerchantRequest(identifier)
+            request.name = row["name"]
+            request.targetActiveKeyPairs = target
+            lines.append(Line(line: row.line, request: request))
         }
         guard errors.isEmpty else {
             let more = errors.count - Self.shownErrors
@@ -65,7 +66,7 @@ package struct MerchantFile: Sendable {
 }
 
 extension MerchantFile.Line: BulkItem {
-    var name: String { identifier.rawValue }
-    var content: String { "\(target.map(String.init) ?? "") \(merchantName ?? "")" }
+    var name: String { request.merchantIdentifier.rawValue }
+    var content: String { "\(request.targetActiveKeyPairs.map(String.init) ?? "") \(request.name ?? "")" }
     var place: String? { "line \(line)" }
 }

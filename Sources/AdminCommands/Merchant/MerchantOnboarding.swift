@@ -13,9 +13,7 @@ struct MerchantOnboarding: Sendable {
 
     /// Sends one request, which is safe to repeat: the response lists what exists, whether this run created it or not.
     func onboard(_ line: MerchantFile.Line) async throws -> BulkOutcome {
-        var request = AddMerchantRequest(line.identifier)
-        request.name = line.merchantName
-        request.targetActiveKeyPairs = line.target
+        var request = line.request
         request.generateKeyPairs = generatesKeys ? true : nil
         let merchant = try await admin.addMerchant(request).document
         guard generatesKeys else { return isOfThisRun(merchant.createdAt) ? .done([:]) : .unchanged([:]) }

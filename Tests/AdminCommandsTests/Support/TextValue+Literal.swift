@@ -1,4 +1,4 @@
-import Vocabulary
+package import Vocabulary
 
 extension TextValue where Self: ExpressibleByStringLiteral, StringLiteralType == String {
     package init(stringLiteral text: String) {
