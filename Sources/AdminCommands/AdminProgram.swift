@@ -4,7 +4,7 @@ import Glibc
 import MerchantKeyClient
 import Vocabulary
 
-/// `merchantkeyctl`: its arguments in, its exit status out.
+/// Runs `merchantkeyctl`: takes its arguments, and returns its exit status.
 package enum AdminProgram {
     package static func main() async {
         let status = await run(Array(CommandLine.arguments.dropFirst()))
@@ -29,8 +29,8 @@ package enum AdminProgram {
             return report(failure)
         } catch let error as ClientError {
             return report(CommandFailure(error))
-        } catch let verdict as CheckVerdict {
-            return ExitStatus(rawValue: verdict.status) ?? .unreachable
+        } catch let exit as MonitoringExit {
+            return ExitStatus(rawValue: exit.status) ?? .unreachable
         } catch {
             return report(parserError: error)
         }
@@ -41,7 +41,7 @@ package enum AdminProgram {
         return failure.status
     }
 
-    /// Help that was asked for is a result; what the parser refuses is wrong usage.
+    /// Requested help is a result; everything else that the parser reports is wrong usage.
     private static func report(parserError error: any Error) -> ExitStatus {
         let message = MerchantKeyCtl.fullMessage(for: error)
         guard !MerchantKeyCtl.exitCode(for: error).isSuccess else {

@@ -1,16 +1,16 @@
 import MerchantKeyClient
 
-/// What a script learns from the program's end.
+/// The exit status of the program.
 package enum ExitStatus: Int32, Sendable {
     case done = 0
-    /// By the daemon or by Apple, or failed.
+    /// Refused by the daemon or by Apple, or failed.
     case refused = 1
     case wrongUsage = 2
     /// The daemon can't be reached.
     case unreachable = 3
 }
 
-/// Why a command ends without having done its work.
+/// The error of a command that did not succeed.
 package struct CommandFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
     /// For standard error.
@@ -21,7 +21,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// The one table from what the client met to how the program ends.
+    /// The one table from client errors to exit statuses.
     init(_ error: ClientError) {
         switch error {
         case .unreachable: self.init(.unreachable, "merchantkeyctl: \(error)")
@@ -33,7 +33,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
     }
 }
 
-/// How `status --check` ends: monitoring's numbers, not ``ExitStatus``'s meanings.
-struct CheckVerdict: Error {
+/// The exit status of `status --check`, which follows the monitoring convention instead of ``ExitStatus``.
+struct MonitoringExit: Error {
     let status: Int32
 }

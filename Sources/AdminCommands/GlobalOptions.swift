@@ -1,7 +1,7 @@
 import ArgumentParser
 import MerchantKeyClient
 
-/// What every verb takes, before the noun or after the verb.
+/// The options of every subcommand. They may also stand before it.
 struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -11,17 +11,16 @@ struct GlobalOptions: ParsableArguments {
             valueName: "path"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("How results are printed: table or json.", valueName: "form"))
+    @Option(help: ArgumentHelp("Output format: table or json.", valueName: "form"))
     var output: OutputForm = .table
 
-    /// Where results and remarks go.
     var printer: Printer { Printer(form: output) }
 
     func adminSocketPath() throws -> String {
         try SocketLocation(environment: .ofThisProcess).admin(option: socket)
     }
 
-    /// Runs `body` with the admin's socket.
+    /// Runs `body` with a client of the admin socket.
     func withAdmin<Result>(
         connections: Int = 8, _ body: (AdminClient) async throws -> Result
     ) async throws -> Result {
@@ -29,7 +28,7 @@ struct GlobalOptions: ParsableArguments {
     }
 }
 
-/// What verbs about tokens take besides.
+/// The options of subcommands that use the decryptor socket.
 struct DecryptorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -45,7 +44,7 @@ struct DecryptorOptions: ParsableArguments {
     }
 }
 
-/// How results are printed.
+/// The format of results.
 package enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
     case table, json
 }

@@ -5,14 +5,15 @@ import Vocabulary
 struct MerchantKeyCtl: NounCommand {
     static let configuration = CommandConfiguration(
         commandName: "merchantkeyctl",
-        abstract: "Onboards merchants, rolls their Apple Pay keys and watches them, through merchantkeyd.",
+        abstract: "Onboard merchants, roll their Apple Pay keys and watch expiry, through merchantkeyd.",
         discussion: """
-            Exit status: 0 done; 1 refused or failed; 2 wrong usage; 3 the daemon can't be reached. \
-            'status --check' alone follows monitoring's custom: 0 fine, 1 warning, 2 critical, 3 unknown.
+            Exit status: 0 success; 1 refused or failed; 2 wrong usage; 3 the daemon can't be reached. 'status --check' follows \
+            the monitoring convention instead: 0 OK, 1 warning, 2 critical, 3 unknown.
 
-            FILE may be '-' for standard input or output. KEY is a publicKeyHash as Base64, Base64url or hexadecimal \
-            digits, or an unambiguous beginning of it of at least 4 characters; where it begins with '-', put '--' \
-            before it.
+            FILE may be '-' for standard input or output. KEY is a publicKeyHash in Base64, Base64url or hexadecimal, or an \
+            unambiguous prefix of at least 4 characters. If it begins with '-', put '--' before it.
+
+            Example: merchantkeyctl merchant add merchant.com.example --name "Example Shop"
             """,
         version: Program.version,
         subcommands: [
@@ -21,11 +22,11 @@ struct MerchantKeyCtl: NounCommand {
             ConfigNoun.self, Diagnose.self,
         ])
 
-    // Declared here too, so that both stand before the noun as well as after the verb.
+    // Declared here too, so that the options may stand before the noun as well as after the subcommand.
     @OptionGroup var global: GlobalOptions
 }
 
-/// A word that needs a verb after it.
+/// A noun such as `merchant`, which needs a subcommand.
 protocol NounCommand: ParsableCommand {}
 
 extension NounCommand {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where the daemon's sockets are, by what was asked for and the environment.
+/// The paths of the daemon's sockets, from the options and the environment.
 package struct SocketLocation: Sendable {
-    /// The variables that count.
+    /// The environment variables that are used.
     package struct Variables: Sendable {
         package var socket: String?
         package var stateHome: String?
@@ -26,11 +26,11 @@ package struct SocketLocation: Sendable {
 
     package init(environment: Variables) { self.environment = environment }
 
-    /// - Throws: ``CommandFailure`` where neither option nor environment leads anywhere.
+    /// - Throws: ``CommandFailure`` if neither the option nor the environment determines a path.
     package func admin(option: String?) throws(CommandFailure) -> String {
         if let option { return option }
         if let socket = environment.socket, !socket.isEmpty { return socket }
-        // XDG Base Directory Specification: a relative path is to be ignored.
+        // XDG Base Directory Specification: a relative path is ignored.
         if let stateHome = environment.stateHome, stateHome.hasPrefix("/") {
             return "\(stateHome)/merchantkeyd/admin.sock"
         }

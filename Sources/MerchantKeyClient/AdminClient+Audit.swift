@@ -1,24 +1,17 @@
 package import Vocabulary
 package import WireAPI
 
-/// Which audit records are asked for; nil asks for all.
+/// Selects audit records; nil does not restrict.
 package struct AuditQuery: Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
     package var callerUID: UInt32?
+    /// From this time, inclusive.
     package var since: Timestamp?
+    /// Before this time.
     package var until: Timestamp?
 
-    package init(
-        merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil, callerUID: UInt32? = nil,
-        since: Timestamp? = nil, until: Timestamp? = nil
-    ) {
-        self.merchant = merchant
-        self.key = key
-        self.callerUID = callerUID
-        self.since = since
-        self.until = until
-    }
+    package init() {}
 
     fileprivate var parameters: [(name: String, value: String)] {
         let all = [
@@ -37,11 +30,11 @@ extension AdminClient {
         try await list(Paths.audit, query: query.parameters, most: most)
     }
 
-    /// Oldest first, page by page, so that as many records as there are can pass.
+    /// Oldest first, page by page, so that memory does not limit how many records there can be.
     ///
-    /// - Parameter body: is given each page's records and its JSON text.
+    /// - Parameter body: receives each page.
     package func eachAuditPage<Failure: Error>(
-        _ query: AuditQuery, _ body: (Answer<Page<AuditRecordDocument>>) throws(Failure) -> Void
+        _ query: AuditQuery, _ body: (Response<Page<AuditRecordDocument>>) throws(Failure) -> Void
     ) async throws {
         var cursor: String?
         repeat {
@@ -51,27 +44,27 @@ extension AdminClient {
                     ("order", "oldestFirst"), ("limit", String(Page<AuditRecordDocument>.largestLimit)),
                 ])
             if let cursor { call.query.append(("cursor", cursor)) }
-            let page: Answer<Page<AuditRecordDocument>> = try await connection.fetch(call)
+            let page: Response<Page<AuditRecordDocument>> = try await connection.fetch(call)
             try body(page)
             guard page.document.nextCursor != cursor || cursor == nil else {
-                throw ClientError.protocolViolation("found a page that leads to itself, expected a new cursor")
+                throw ClientError.protocolViolation("a page repeats its own cursor, expected a new one")
             }
             cursor = page.document.nextCursor
         } while cursor != nil
     }
 
-    /// Has one piece of the audit chain examined.
+    /// Verifies one range of the audit chain.
     ///
     /// - Parameters:
-    ///   - head: one that was kept elsewhere, as `1044:` and 64 hexadecimal digits.
-    ///   - cursor: the piece before's `nextCursor`.
+    ///   - head: a head that was saved earlier, as `1044:` and 64 hexadecimal digits.
+    ///   - cursor: the previous range's `nextCursor`.
     package func verifyAudit(
         against head: String?, from cursor: String?
     ) async throws(ClientError) -> AuditVerificationDocument {
         var call = SocketCall(path: Paths.auditVerification)
         if let head { call.query.append(("head", head)) }
         if let cursor { call.query.append(("cursor", cursor)) }
-        let answer: Answer<AuditVerificationDocument> = try await connection.fetch(call)
-        return answer.document
+        let response: Response<AuditVerificationDocument> = try await connection.fetch(call)
+        return response.document
     }
 }

@@ -2,16 +2,16 @@ package import FoundationEssentials
 package import WireAPI
 
 extension AdminClient {
-    package func status() async throws(ClientError) -> Answer<StatusDocument> {
+    package func status() async throws(ClientError) -> Response<StatusDocument> {
         try await connection.fetch(SocketCall(path: Paths.status))
     }
 
-    /// Live, ready and why not; an answer also where the daemon is not ready.
-    package func health() async throws(ClientError) -> Answer<HealthDocument> {
-        try await connection.fetch(SocketCall(path: Paths.health, alsoAnswering: [503]))
+    /// Whether the daemon is live and ready. A daemon that is not ready returns the document too.
+    package func health() async throws(ClientError) -> Response<HealthDocument> {
+        try await connection.fetch(SocketCall(path: Paths.health, documentStatuses: [503]))
     }
 
-    /// The contract of both sockets, YAML.
+    /// The HTTP contract of both sockets, YAML.
     package func openAPI() async throws(ClientError) -> Data {
         try await connection.send(SocketCall(path: Paths.openAPI, accept: "application/yaml"))
     }

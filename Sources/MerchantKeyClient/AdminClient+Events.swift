@@ -2,17 +2,13 @@ import NIOHTTP1
 package import Vocabulary
 package import WireAPI
 
-/// Which events are asked for; nil asks for every one.
+/// Selects events; nil does not restrict.
 package struct EventFilter: Sendable {
     package var merchant: MerchantIdentifier?
     package var kind: String?
     package var severity: String?
 
-    package init(merchant: MerchantIdentifier?, kind: String?, severity: String?) {
-        self.merchant = merchant
-        self.kind = kind
-        self.severity = severity
-    }
+    package init() {}
 
     fileprivate var query: [(name: String, value: String)] {
         [("merchant", merchant?.rawValue), ("kind", kind), ("severity", severity)].compactMap { name, value in
@@ -22,11 +18,11 @@ package struct EventFilter: Sendable {
 }
 
 extension AdminClient {
-    /// Those after `sequence`, oldest first.
+    /// The events after `sequence`, oldest first.
     package func events(
         _ filter: EventFilter, after sequence: Int, most: Int
     ) async throws(ClientError) -> Listing<EventDocument> {
-        var (items, pages, last) = ([EventDocument](), [Answer<Page<EventDocument>>](), sequence)
+        var (items, pages, last) = ([EventDocument](), [Response<Page<EventDocument>>](), sequence)
         while true {
             let limit = min(Page<EventDocument>.largestLimit, most - items.count)
             let page = try await page(filter, [("after", String(last)), ("limit", String(limit))])
@@ -40,17 +36,18 @@ extension AdminClient {
         }
     }
 
-    /// The last `count` of them, oldest first; at most 1000.
+    /// The last `count` events, oldest first; at most 1000.
     package func newestEvents(
         _ filter: EventFilter, count: Int
-    ) async throws(ClientError) -> Answer<Page<EventDocument>> {
+    ) async throws(ClientError) -> Response<Page<EventDocument>> {
         try await page(filter, [("newest", "true"), ("limit", String(count))])
     }
 
-    /// The first ones after `sequence`; waits where there are none, and answers an empty page after `seconds` of 30 at most.
+    /// The first events after `sequence`. Where there are none, the daemon waits up to `seconds`, at most 30, and then
+    /// returns an empty page.
     package func events(
         _ filter: EventFilter, after sequence: Int, waiting seconds: Int
-    ) async throws(ClientError) -> Answer<Page<EventDocument>> {
+    ) async throws(ClientError) -> Response<Page<EventDocument>> {
         try await page(
             filter,
             [
@@ -59,16 +56,16 @@ extension AdminClient {
             ])
     }
 
-    /// Takes parked events back; nil means all.
+    /// Delivers parked events again.
     package func redeliverEvents(
         _ request: RedeliverEventsRequest
-    ) async throws(ClientError) -> Answer<RedeliveredEventsDocument> {
+    ) async throws(ClientError) -> Response<RedeliveredEventsDocument> {
         try await post(Paths.redeliverEvents, request)
     }
 
     private func page(
         _ filter: EventFilter, _ more: [(name: String, value: String)]
-    ) async throws(ClientError) -> Answer<Page<EventDocument>> {
+    ) async throws(ClientError) -> Response<Page<EventDocument>> {
         try await connection.fetch(SocketCall(path: Paths.events, query: filter.query + more))
     }
 }

@@ -4,7 +4,7 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// How a CSR is written.
+    /// The encoding of a CSR.
     package enum CSREncoding: Sendable {
         case pem, der
 
@@ -17,16 +17,17 @@ extension AdminClient {
         }
     }
 
-    /// - Parameter idempotencyKey: with it a repeat of the request answers with the key that the first one made.
+    /// - Parameter idempotencyKey: a repeat of the request with the same key returns the key pair that the first one
+    ///   generated.
     package func generateKey(
         of merchant: MerchantIdentifier, _ request: GenerateKeyRequest, idempotencyKey: String? = nil
-    ) async throws(ClientError) -> Answer<KeyDocument> {
+    ) async throws(ClientError) -> Response<KeyDocument> {
         try await post(Paths.keys(of: merchant), request, idempotencyKey: idempotencyKey)
     }
 
     package func importKey(
         to merchant: MerchantIdentifier, _ request: ImportKeyRequest
-    ) async throws(ClientError) -> Answer<KeyDocument> {
+    ) async throws(ClientError) -> Response<KeyDocument> {
         try await post(Paths.keyImport(to: merchant), request)
     }
 
@@ -35,22 +36,22 @@ extension AdminClient {
         try await list(Paths.keys(of: merchant))
     }
 
-    /// Key pairs whose publicKeyHash begins so, in any of its spellings. The daemon has no pages here: `most` items may
-    /// mean that there are more.
+    /// Key pairs whose publicKeyHash has this prefix, in any of its spellings. This list has no pages: if it has `most`
+    /// items, there may be more.
     package func keys(prefix text: String, most: Int) async throws(ClientError) -> Listing<KeyDocument> {
         try await list(Paths.keys, query: [("prefix", text)], most: most)
     }
 
-    /// One page of every merchant's key pairs in a state, in the order they were made.
+    /// One page of every merchant's key pairs in a state, in the order in which they were generated.
     package func keys(
         in state: KeyState, cursor: String?
-    ) async throws(ClientError) -> Answer<Page<KeyDocument>> {
+    ) async throws(ClientError) -> Response<Page<KeyDocument>> {
         var query = [("state", state.rawValue), ("limit", String(Page<KeyDocument>.largestLimit))]
         if let cursor { query.append(("cursor", cursor)) }
         return try await connection.fetch(SocketCall(path: Paths.keys, query: query))
     }
 
-    package func key(_ hash: PublicKeyHash) async throws(ClientError) -> Answer<KeyDocument> {
+    package func key(_ hash: PublicKeyHash) async throws(ClientError) -> Response<KeyDocument> {
         try await connection.fetch(SocketCall(path: Paths.key(hash)))
     }
 
@@ -60,34 +61,45 @@ extension AdminClient {
 
     /// - Parameters:
     ///   - file: PEM or DER, as it was received.
-    ///   - merchant: the merchant whose certificate it must be; nil to find it by the key pair.
+    ///   - merchant: the daemon refuses a certificate of another merchant; nil accepts any merchant's.
     package func uploadCertificate(
         _ file: Data, of merchant: MerchantIdentifier?
-    ) async throws(ClientError) -> Answer<KeyDocument> {
-        let path = merchant.map(Paths.certificates(of:)) ?? "/v1/certificates"
+    ) async throws(ClientError) -> Response<KeyDocument> {
+        let path = merchant.map(Paths.certificates(of:)) ?? Paths.certificates
         return try await connection.fetch(SocketCall(method: .POST, path: path, body: .file(file)))
     }
 
-    package func promote(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Answer<KeyTransitionDocument>
-    {
-        try await post(Paths.verb(.promote, hash), KeyTransitionRequest(dryRun: dryRun))
+    package func promote(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Response<
+        KeyTransitionDocument
+    > {
+        var request = KeyTransitionRequest()
+        request.dryRun = dryRun
+        return try await post(Paths.keyTransition(.promote, hash), request)
     }
 
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool
-    ) async throws(ClientError) -> Answer<KeyTransitionDocument> {
-        try await post(Paths.verb(.revoke, hash), RevokeKeyRequest(reason: reason, dryRun: dryRun))
+    ) async throws(ClientError) -> Response<KeyTransitionDocument> {
+        var request = RevokeKeyRequest(reason: reason)
+        request.dryRun = dryRun
+        return try await post(Paths.keyTransition(.revoke, hash), request)
     }
 
-    package func restore(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Answer<KeyTransitionDocument>
-    {
-        try await post(Paths.verb(.restore, hash), KeyTransitionRequest(dryRun: dryRun))
+    package func restore(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Response<
+        KeyTransitionDocument
+    > {
+        var request = KeyTransitionRequest()
+        request.dryRun = dryRun
+        return try await post(Paths.keyTransition(.restore, hash), request)
     }
 
     /// - Parameter afterSeconds: nil for the daemon's default of 30 days.
     package func destroy(
         _ hash: PublicKeyHash, afterSeconds: Int?, dryRun: Bool
-    ) async throws(ClientError) -> Answer<KeyTransitionDocument> {
-        try await post(Paths.verb(.destroy, hash), DestroyKeyRequest(afterSeconds: afterSeconds, dryRun: dryRun))
+    ) async throws(ClientError) -> Response<KeyTransitionDocument> {
+        var request = DestroyKeyRequest()
+        request.afterSeconds = afterSeconds
+        request.dryRun = dryRun
+        return try await post(Paths.keyTransition(.destroy, hash), request)
     }
 }

@@ -3,7 +3,7 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    package func addMerchant(_ request: AddMerchantRequest) async throws(ClientError) -> Answer<MerchantDocument> {
+    package func addMerchant(_ request: AddMerchantRequest) async throws(ClientError) -> Response<MerchantDocument> {
         try await post(Paths.merchants, request)
     }
 
@@ -12,18 +12,18 @@ extension AdminClient {
         try await list(Paths.merchants)
     }
 
-    package func merchant(_ merchant: MerchantIdentifier) async throws(ClientError) -> Answer<MerchantDocument> {
+    package func merchant(_ merchant: MerchantIdentifier) async throws(ClientError) -> Response<MerchantDocument> {
         try await connection.fetch(SocketCall(path: Paths.merchant(merchant)))
     }
 
     package func changeMerchant(
         _ merchant: MerchantIdentifier, _ request: ChangeMerchantRequest
-    ) async throws(ClientError) -> Answer<MerchantDocument> {
+    ) async throws(ClientError) -> Response<MerchantDocument> {
         try await connection.fetch(
             SocketCall(method: .PATCH, path: Paths.merchant(merchant), body: try .encoded(request)))
     }
 
-    /// - Parameter dryRun: judges whether it could be removed, and leaves it.
+    /// - Parameter dryRun: checks whether the merchant can be removed, and changes nothing.
     package func removeMerchant(_ merchant: MerchantIdentifier, dryRun: Bool) async throws(ClientError) {
         var call = SocketCall(method: .DELETE, path: Paths.merchant(merchant))
         if dryRun { call.query = [("dryRun", "true")] }

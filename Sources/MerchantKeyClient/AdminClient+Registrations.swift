@@ -5,66 +5,66 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// Longer than the daemon waits for Apple, repeats included.
-    private static let patienceWithApple: TimeAmount = .seconds(300)
+    /// Longer than the daemon waits for Apple, including repeats.
+    private static let appleTimeout: TimeAmount = .seconds(300)
 
     /// Registers a merchant with Apple, or adds domains to its registration.
-    package func register(_ request: RegisterRequest) async throws(ClientError) -> Answer<RegistrationDocument> {
+    package func register(_ request: RegisterRequest) async throws(ClientError) -> Response<RegistrationDocument> {
         try await call(.POST, Paths.registrations, request)
     }
 
-    /// - Parameter dryRun: says what would be removed, and removes nothing.
+    /// - Parameter dryRun: returns what would be removed, and removes nothing.
     package func unregister(
         _ partner: PartnerInternalMerchantIdentifier, _ request: UnregisterRequest, dryRun: Bool
-    ) async throws(ClientError) -> Answer<WithdrawalDocument> {
+    ) async throws(ClientError) -> Response<WithdrawalDocument> {
         try await call(
             .DELETE, Paths.registration(partner), request, query: dryRun ? [("dryRun", "true")] : [])
     }
 
-    /// - Parameter refresh: asks Apple rather than the mirror.
+    /// - Parameter refresh: asks Apple instead of reading the daemon's record.
     package func registration(
         _ partner: PartnerInternalMerchantIdentifier, refresh: Bool
-    ) async throws(ClientError) -> Answer<RegistrationDocument> {
+    ) async throws(ClientError) -> Response<RegistrationDocument> {
         var call = SocketCall(path: Paths.registration(partner))
         if refresh { call.query = [("refresh", "true")] }
-        call.patience = Self.patienceWithApple
+        call.timeout = Self.appleTimeout
         return try await connection.fetch(call)
     }
 
     /// Every registration, by identifier.
     package func registrations() async throws(ClientError) -> Listing<RegistrationDocument> {
-        // 99 domains of 253 characters each: what one answer may hold has to do for all of a page.
+        // A registration has up to 99 domains of 253 characters: a page must fit into the largest response.
         try await list(Paths.registrations, page: 250)
     }
 
-    /// One stretch of the comparison with Apple.
-    package func syncRegistrations(_ request: SyncRequest) async throws(ClientError) -> Answer<SyncDocument> {
+    /// Compares one batch of registrations with Apple.
+    package func syncRegistrations(_ request: SyncRequest) async throws(ClientError) -> Response<SyncDocument> {
         try await call(.POST, Paths.registrationSync, request)
     }
 
-    package func setDomainFile(_ file: Data) async throws(ClientError) -> Answer<DomainFileDocument> {
+    package func setDomainFile(_ file: Data) async throws(ClientError) -> Response<DomainFileDocument> {
         try await connection.fetch(SocketCall(method: .PUT, path: Paths.domainFile, body: .file(file)))
     }
 
-    package func domainFile() async throws(ClientError) -> Answer<DomainFileDocument> {
+    package func domainFile() async throws(ClientError) -> Response<DomainFileDocument> {
         try await connection.fetch(SocketCall(path: Paths.domainFile))
     }
 
-    /// Byte for byte what a domain has to serve.
+    /// The bytes that a domain has to serve.
     package func domainFileBytes() async throws(ClientError) -> Data {
         try await connection.send(SocketCall(path: Paths.wellKnownDomainFile, accept: "text/plain"))
     }
 
-    package func checkDomain(_ domain: DomainName) async throws(ClientError) -> Answer<DomainCheckDocument> {
-        try await call(.POST, Paths.domainChecks, DomainCheckRequest(domainName: domain.rawValue))
+    package func checkDomain(_ domain: DomainName) async throws(ClientError) -> Response<DomainCheckDocument> {
+        try await call(.POST, Paths.domainChecks, DomainCheckRequest(domain))
     }
 
     private func call<Document: Decodable & Sendable>(
         _ method: HTTPMethod, _ path: String, _ body: some RequestBody, query: [(name: String, value: String)] = []
-    ) async throws(ClientError) -> Answer<Document> {
+    ) async throws(ClientError) -> Response<Document> {
         try await connection.fetch(
             SocketCall(
                 method: method, path: path, query: query, body: try .encoded(body),
-                patience: Self.patienceWithApple))
+                timeout: Self.appleTimeout))
     }
 }

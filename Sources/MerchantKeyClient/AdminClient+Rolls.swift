@@ -3,20 +3,22 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// Begins a roll, or answers the one that is open.
+    /// Starts a roll, or returns the one that is open.
     ///
-    /// - Parameter algorithm: nil: as the daemon chooses.
+    /// - Parameter algorithm: nil for the daemon's default.
     package func startRoll(
-        of merchant: MerchantIdentifier, algorithm: String?
-    ) async throws(ClientError) -> Answer<RollDocument> {
-        try await post(Paths.rolls(of: merchant), StartRollRequest(algorithm: algorithm))
+        of merchant: MerchantIdentifier, algorithm: KeyAlgorithm?
+    ) async throws(ClientError) -> Response<RollDocument> {
+        var request = StartRollRequest()
+        request.algorithm = algorithm
+        return try await post(Paths.rolls(of: merchant), request)
     }
 
     /// Newest first.
     ///
     /// - Parameters:
-    ///   - merchant: nil: of every merchant.
-    ///   - state: a roll's state, or `open`; nil: every one.
+    ///   - merchant: nil for every merchant.
+    ///   - state: a roll's state, or `open`; nil for every state.
     package func rolls(
         of merchant: MerchantIdentifier?, state: String?, most: Int = .max
     ) async throws(ClientError) -> Listing<RollDocument> {
@@ -26,19 +28,26 @@ extension AdminClient {
         return try await list(Paths.rolls, query: query, most: most)
     }
 
-    package func roll(_ rollId: String) async throws(ClientError) -> Answer<RollDocument> {
+    package func roll(_ rollId: String) async throws(ClientError) -> Response<RollDocument> {
         try await connection.fetch(SocketCall(path: Paths.roll(rollId)))
     }
 
     package func finishRoll(
         _ rollId: String, now: Bool, reason: String?, dryRun: Bool
-    ) async throws(ClientError) -> Answer<RollDocument> {
-        try await post("\(Paths.roll(rollId))/finish", FinishRollRequest(now: now, reason: reason, dryRun: dryRun))
+    ) async throws(ClientError) -> Response<RollDocument> {
+        var request = FinishRollRequest()
+        request.now = now
+        request.reason = reason
+        request.dryRun = dryRun
+        return try await post("\(Paths.roll(rollId))/finish", request)
     }
 
     package func abandonRoll(
         _ rollId: String, reason: String?, dryRun: Bool
-    ) async throws(ClientError) -> Answer<RollDocument> {
-        try await post("\(Paths.roll(rollId))/abandon", AbandonRollRequest(reason: reason, dryRun: dryRun))
+    ) async throws(ClientError) -> Response<RollDocument> {
+        var request = AbandonRollRequest()
+        request.reason = reason
+        request.dryRun = dryRun
+        return try await post("\(Paths.roll(rollId))/abandon", request)
     }
 }

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import NIOHTTP1
-import WireAPI
+package import WireAPI
 
-/// The admin's socket, typed. Its calls are in the extensions, one file per resource.
+/// A typed client of the admin socket. Its calls are in extensions, one file for each resource.
 ///
 /// Keeps connections; call ``shutdown()`` when done, or use ``with(socketPath:_:)``.
 package final class AdminClient: Sendable {
     let connection: SocketConnection
 
-    /// - Parameter connections: how many calls may be on their way at the same time; more wait.
+    /// - Parameter connections: how many calls run at the same time; further calls wait.
     package init(socketPath: String, connections: Int = 8) {
         connection = SocketConnection(socketPath: socketPath, connections: connections)
     }
 
     package func shutdown() async { await connection.shutdown() }
 
-    /// Runs `body` with a client that is shut down afterwards, whatever happens.
+    /// Runs `body` with a client and shuts the client down afterwards, also if `body` throws.
     package static func with<Result>(
         socketPath: String, connections: Int = 8, _ body: (AdminClient) async throws -> Result
     ) async throws -> Result {
@@ -30,17 +30,17 @@ package final class AdminClient: Sendable {
         }
     }
 
-    /// `POST` of a JSON body.
-    func post<Document: Decodable & Sendable>(
+    /// `POST` of a JSON body. A subcommand may call it directly instead of adding a method for its route.
+    package func post<Document: Decodable & Sendable>(
         _ path: String, _ body: some RequestBody, idempotencyKey: String? = nil
-    ) async throws(ClientError) -> Answer<Document> {
+    ) async throws(ClientError) -> Response<Document> {
         try await connection.fetch(
             SocketCall(method: .POST, path: path, body: try .encoded(body), idempotencyKey: idempotencyKey))
     }
 
-    /// Follows `nextCursor` until the list ends or `most` items are there.
+    /// Follows `nextCursor` until the list ends or `most` items were received.
     ///
-    /// - Parameter page: how many items are asked for at once, at most; fewer for large ones.
+    /// - Parameter page: the largest page to request; smaller for large items.
     func list<Item: Codable & Sendable>(
         _ path: String, query: [(name: String, value: String)] = [], most: Int = .max,
         page largest: Int = Page<Item>.largestLimit
@@ -52,16 +52,17 @@ package final class AdminClient: Sendable {
             let limit = min(largest, most - items.count)
             var call = SocketCall(path: path, query: query + [("limit", String(limit))])
             if let cursor { call.query.append(("cursor", cursor)) }
-            let page: Answer<Page<Item>> = try await connection.fetch(call)
+            let page: Response<Page<Item>> = try await connection.fetch(call)
             items += page.document.items
             pages.append(page.json)
             guard let next = page.document.nextCursor else {
                 return Listing(items: items, pages: pages, hasMore: false)
             }
             guard items.count < most else { return Listing(items: items, pages: pages, hasMore: true) }
-            // Neither would ever end.
+            // Either would loop for ever.
             guard next != cursor, !page.document.items.isEmpty else {
-                throw .protocolViolation("found a page that leads nowhere, expected items and a new cursor")
+                throw .protocolViolation(
+                    "a page has no items or repeats its own cursor, expected items and a new cursor")
             }
             cursor = next
         }
@@ -71,12 +72,12 @@ package final class AdminClient: Sendable {
 extension SocketCall.Body {
     static func encoded(_ body: some Encodable) throws(ClientError) -> SocketCall.Body {
         let encoder = JSONEncoder()
-        // Equal requests are equal bytes: a repeat under one Idempotency-Key is known by them.
+        // Equal requests must be equal bytes: the daemon compares the body of a repeat under one Idempotency-Key.
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
             return .json(try encoder.encode(body))
         } catch {
-            throw .malformed("the request can't be written as JSON")
+            throw .malformed("the request can't be encoded as JSON")
         }
     }
 }

@@ -1,16 +1,16 @@
 package import WireAPI
 
-/// Why a call to the daemon did not bring what was asked for.
+/// Why a call to the daemon failed.
 public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No answer came: nobody listens on the socket, the caller may not open it, or time ran out.
+    /// No response arrived: no process listens on the socket, the caller may not open it, or the call timed out.
     ///
-    /// Where the connection ended after the request was sent, the daemon may have done what was asked.
+    /// If the connection ended after the request was sent, the daemon may have executed the request.
     case unreachable(socketPath: String, why: String)
-    /// The daemon answered, and said no.
+    /// The daemon refused the request.
     case refused(Refusal)
-    /// The daemon answered with something that its contract does not know.
+    /// The daemon's response does not follow its contract.
     case protocolViolation(String)
-    /// What was to be sent is not what it must be; nothing was sent.
+    /// An argument is invalid; nothing was sent.
     case malformed(String)
 
     /// One line, for people.
@@ -18,25 +18,25 @@ public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .unreachable(let socketPath, let why): "can't reach the daemon at \(socketPath): \(why)"
         case .refused(let refusal): refusal.description
-        case .protocolViolation(let finding): "the daemon's answer can't be read: \(finding)"
+        case .protocolViolation(let finding): "the daemon's response can't be read: \(finding)"
         case .malformed(let finding): finding
         }
     }
 }
 
-/// The daemon's refusal: an RFC 9457 problem.
+/// The daemon's refusal, an RFC 9457 problem.
 public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     /// The HTTP status code.
     public let status: Int
-    /// What callers branch on; never changes its meaning (`keyRevoked`, `forbidden`, …).
+    /// For programs to branch on; its meaning never changes (`keyRevoked`, `forbidden`, …).
     public let code: String
-    /// The code in words.
+    /// The code as a phrase.
     public let title: String
-    /// What was found and what was expected. Never a secret.
+    /// What failed, why, and what to do. Never contains a secret.
     public let detail: String
-    /// Names the request in the daemon's log.
+    /// Identifies the request in the daemon's log.
     public let requestId: String
-    /// Seconds until asking again can help, where the daemon said so.
+    /// Seconds after which a repeat can succeed, where the daemon knows.
     public let retryAfter: Int?
 
     package init(_ problem: Problem, retryAfter: Int? = nil) {

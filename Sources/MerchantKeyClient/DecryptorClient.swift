@@ -2,21 +2,21 @@ import FoundationEssentials
 import NIOHTTP1
 import WireAPI
 
-/// What a process that decrypts payment tokens asks of `merchantkeyd`, over the decryptor's Unix socket.
+/// A client of `merchantkeyd` for processes that decrypt payment tokens, over the decryptor's Unix socket.
 ///
 /// Safe to share between tasks. Keeps connections: call ``shutdown()`` when done, or use ``with(socketPath:_:)``.
 public final class DecryptorClient: Sendable {
     let connection: SocketConnection
 
-    /// Opens nothing yet: the first call connects.
+    /// Does not connect; the first call does.
     ///
     /// - Parameter socketPath: at most 103 bytes.
     public init(socketPath: String) { connection = SocketConnection(socketPath: socketPath) }
 
-    /// Closes the connections. Calls made afterwards fail.
+    /// Closes the connections. Later calls fail.
     public func shutdown() async { await connection.shutdown() }
 
-    /// Runs `body` with a client that is shut down afterwards, whatever happens.
+    /// Runs `body` with a client and shuts the client down afterwards, also if `body` throws.
     public static func with<Result>(
         socketPath: String, _ body: (DecryptorClient) async throws -> Result
     ) async throws -> Result {
@@ -31,14 +31,14 @@ public final class DecryptorClient: Sendable {
         }
     }
 
-    /// Which key a token is encrypted to.
+    /// Finds the key that a token is encrypted to.
     ///
     /// - Parameter publicKeyHash: as the token's header carries it.
-    /// - Throws: ``ClientError/refused(_:)`` with `keyNotFound`, `keyRevoked` or `keyDestroyed` where it may not be used.
+    /// - Throws: ``ClientError/refused(_:)`` with `keyNotFound`, `keyRevoked` or `keyDestroyed` if the key may not be used.
     public func resolve(_ publicKeyHash: String) async throws(ClientError) -> ResolvedKey {
-        let answer: Answer<ResolvedKeyDocument> = try await connection.fetch(
+        let response: Response<ResolvedKeyDocument> = try await connection.fetch(
             SocketCall(path: Self.path(of: publicKeyHash)))
-        return ResolvedKey(answer.document)
+        return ResolvedKey(response.document)
     }
 
     /// Restores the symmetric key of an EC_v1 token.
@@ -50,8 +50,9 @@ public final class DecryptorClient: Sendable {
     public func symmetricKey(
         of publicKeyHash: String, ephemeralPublicKey: String
     ) async throws(ClientError) -> [UInt8] {
-        try await symmetricKey(
-            of: publicKeyHash, SymmetricKeyRequest(ephemeralPublicKey: ephemeralPublicKey, wrappedKey: nil))
+        var request = SymmetricKeyRequest()
+        request.ephemeralPublicKey = ephemeralPublicKey
+        return try await symmetricKey(of: publicKeyHash, request)
     }
 
     /// Restores the symmetric key of an RSA_v1 token.
@@ -61,23 +62,24 @@ public final class DecryptorClient: Sendable {
     ///   - wrappedKey: as the token's header carries it, Base64.
     /// - Returns: 16 bytes, for AES-128-GCM. Overwrite them after use.
     public func symmetricKey(of publicKeyHash: String, wrappedKey: String) async throws(ClientError) -> [UInt8] {
-        try await symmetricKey(
-            of: publicKeyHash, SymmetricKeyRequest(ephemeralPublicKey: nil, wrappedKey: wrappedKey))
+        var request = SymmetricKeyRequest()
+        request.wrappedKey = wrappedKey
+        return try await symmetricKey(of: publicKeyHash, request)
     }
 
     private func symmetricKey(
         of publicKeyHash: String, _ request: SymmetricKeyRequest
     ) async throws(ClientError) -> [UInt8] {
-        let answer: Answer<SymmetricKeyDocument> = try await connection.fetch(
+        let response: Response<SymmetricKeyDocument> = try await connection.fetch(
             SocketCall(
                 method: .POST, path: "\(Self.path(of: publicKeyHash))/symmetric-key", body: try .encoded(request)))
-        guard let key = Data(base64Encoded: answer.document.symmetricKey), [16, 32].contains(key.count) else {
-            throw .protocolViolation("found a symmetric key of another length, expected Base64 of 16 or 32 bytes")
+        guard let key = Data(base64Encoded: response.document.symmetricKey), [16, 32].contains(key.count) else {
+            throw .protocolViolation("the symmetric key has another length, expected Base64 of 16 or 32 bytes")
         }
         return Array(key)
     }
 
-    /// Encoded, not judged: the daemon says what is wrong with a hash from a stranger's token.
+    /// Encoded, not validated: the daemon reports what is wrong with a hash from an untrusted token.
     private static func path(of publicKeyHash: String) -> String {
         "\(Paths.keys)/\(PercentEncoding.encode(publicKeyHash))"
     }

@@ -1,25 +1,25 @@
 import FoundationEssentials
 
-/// What the payment was to be. An absent field is reported as not checked.
+/// The expected payment. The daemon does not compare an absent field and reports it as `notChecked`.
 public struct PaymentExpectation: Hashable, Sendable {
-    /// Whose token it must be.
+    /// The merchant that the token must belong to.
     public enum Merchant: Hashable, Sendable {
-        /// This merchant's: a token of one merchant must not be spent at another.
+        /// This merchant: a token of one merchant must not be used at another.
         case named(String)
-        /// Anybody's. The choice is audited.
+        /// Any merchant. The audit records each use.
         case any
     }
 
-    /// Whose token it must be.
+    /// The merchant that the token must belong to.
     public var merchant: Merchant
     /// ISO 4217, three digits.
     public var currencyCode: String?
     /// In minor units.
     public var transactionAmount: Int?
-    /// The original bytes of the payment request's applicationData; nil leaves the token's hash of them unchecked.
+    /// The original bytes of the payment request's applicationData; nil does not compare the token's hash of them.
     public var applicationData: [UInt8]?
 
-    /// Expects what is given.
+    /// Creates an expectation; nil leaves a field unchecked.
     public init(
         merchant: Merchant, currencyCode: String? = nil, transactionAmount: Int? = nil,
         applicationData: [UInt8]? = nil

@@ -1,10 +1,11 @@
+import Vocabulary
 package import WireAPI
 
 /// A key pair that a decryptor may use.
 public struct ResolvedKey: Hashable, Sendable {
     /// Base64, as tokens carry it.
     public let publicKeyHash: String
-    /// Whose key it is.
+    /// The merchant that the key belongs to.
     public let merchantIdentifier: String
     /// SHA-256 over the merchant identifier, 64 lower-case hexadecimal digits.
     public let merchantIdentifierHash: String
@@ -20,13 +21,13 @@ public struct ResolvedKey: Hashable, Sendable {
     public let notAfter: String
 
     package init(_ document: ResolvedKeyDocument) {
-        publicKeyHash = document.publicKeyHash
-        merchantIdentifier = document.merchantIdentifier
-        merchantIdentifierHash = document.merchantIdentifierHash
-        algorithm = document.algorithm
-        state = document.state
+        publicKeyHash = document.publicKeyHash.base64
+        merchantIdentifier = document.merchantIdentifier.rawValue
+        merchantIdentifierHash = document.merchantIdentifierHash.hex
+        algorithm = document.algorithm.rawValue
+        state = document.state.rawValue
         certificate = document.certificate
-        notBefore = document.notBefore
-        notAfter = document.notAfter
+        notBefore = document.notBefore.rfc3339
+        notAfter = document.notAfter.rfc3339
     }
 }

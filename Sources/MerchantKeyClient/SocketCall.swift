@@ -5,7 +5,7 @@ import WireAPI
 
 /// One request over the socket.
 struct SocketCall: Sendable {
-    /// What a body is and how it is labelled.
+    /// The bytes of a body, and their media type.
     struct Body: Sendable {
         let bytes: Data
         let mediaType: String
@@ -21,10 +21,10 @@ struct SocketCall: Sendable {
     var accept = "application/json"
     var body: Body?
     var idempotencyKey: String?
-    /// Statuses besides 200 to 299 that carry the document asked for and no problem.
-    var alsoAnswering: Set<UInt> = []
-    /// How long the whole answer may take.
-    var patience: TimeAmount = .seconds(60)
+    /// Statuses besides 200 to 299 whose body is the requested document, not a problem.
+    var documentStatuses: Set<UInt> = []
+    /// For the whole call.
+    var timeout: TimeAmount = .seconds(60)
 
     /// Path and query as the request line carries them.
     var uri: String {

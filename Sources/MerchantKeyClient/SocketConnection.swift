@@ -5,10 +5,10 @@ import NIOCore
 import NIOHTTP1
 import WireAPI
 
-/// HTTP/1.1 over one Unix socket, with kept connections. Must be shut down.
+/// HTTP/1.1 over one Unix socket, with persistent connections. Must be shut down.
 final class SocketConnection: Sendable {
-    /// The largest answer that is read, in bytes.
-    static let largestAnswer = 16 << 20
+    /// In bytes.
+    static let largestResponse = 16 << 20
     let socketPath: String
     private let client: HTTPClient
 
@@ -16,23 +16,23 @@ final class SocketConnection: Sendable {
         self.socketPath = socketPath
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            // How long an answer may take is each call's own.
+            // Each call has its own timeout for the response.
             timeout: .init(connect: .seconds(5)),
-            // Shorter than the daemon's own idle time, so that no request meets a connection that is just being closed.
+            // Shorter than the daemon's idle time, so that no request uses a connection that the daemon is closing.
             connectionPool: .init(
                 idleTimeout: .seconds(5), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
         configuration.httpVersion = .http1Only
-        // A socket that nobody listens on is to be told at once, not after ten seconds of trying.
+        // Report a socket without a listener at once, not after ten seconds of retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
 
     func shutdown() async {
-        // The one error there is says that it was shut down before.
+        // The only error is that the client was shut down before.
         try? await client.shutdown()
     }
 
-    /// - Returns: the body of an answer that is no problem.
+    /// - Returns: the body of the response, unless that is a problem.
     func send(_ call: SocketCall) async throws(ClientError) -> Data {
         var request = HTTPClientRequest(url: "http+unix://\(PercentEncoding.encode(socketPath))\(call.uri)")
         request.method = call.method
@@ -46,69 +46,69 @@ final class SocketConnection: Sendable {
         let response: HTTPClientResponse
         let body: Data
         do {
-            response = try await execute(request, timeout: call.patience)
-            body = Data(try await response.body.collect(upTo: Self.largestAnswer).readableBytesView)
+            response = try await execute(request, timeout: call.timeout)
+            body = Data(try await response.body.collect(upTo: Self.largestResponse).readableBytesView)
         } catch {
             throw failure(error)
         }
         let status = response.status.code
-        if (200..<300).contains(status) || call.alsoAnswering.contains(status) { return body }
+        if (200..<300).contains(status) || call.documentStatuses.contains(status) { return body }
         let mediaType = response.headers.first(name: "Content-Type") ?? "no Content-Type"
         guard mediaType.lowercased().hasPrefix(Problem.mediaType),
             let problem = try? JSONDecoder().decode(Problem.self, from: body)
         else {
             throw .protocolViolation(
-                "found status \(status) with \(mediaType), expected success or \(Problem.mediaType)")
+                "the status is \(status) with \(mediaType), expected success or \(Problem.mediaType)")
         }
         throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
     }
 
-    /// How long a connection is tried for while the daemon's queue of connections is full, and the pauses between.
-    private static let queueTime = Duration.seconds(10)
-    private static let shortestPause = Duration.milliseconds(5)
-    private static let longestPause = Duration.milliseconds(10)
+    /// How long to retry while the daemon's connection queue is full, and the delays between.
+    private static let longestRetry = Duration.seconds(10)
+    private static let shortestDelay = Duration.milliseconds(5)
+    private static let longestDelay = Duration.milliseconds(10)
 
-    /// Tries again while the socket's queue of connections is full: EAGAIN from connect(2), so nothing was sent yet.
+    /// Retries while the socket's connection queue is full: connect(2) returned EAGAIN, so nothing was sent.
     private func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
-        let deadline = ContinuousClock.now + Self.queueTime
-        var pause = Self.shortestPause
+        let deadline = ContinuousClock.now + Self.longestRetry
+        var delay = Self.shortestDelay
         while true {
             do { return try await client.execute(request, timeout: timeout) } catch let error as IOError
                 where error.errnoCode == EAGAIN && ContinuousClock.now < deadline
             {
-                try await Task.sleep(for: pause)
-                pause = min(pause * 2, Self.longestPause)
+                try await Task.sleep(for: delay)
+                delay = min(delay * 2, Self.longestDelay)
             }
         }
     }
 
-    /// - Returns: the answer's document, and its text.
-    func fetch<Document: Decodable & Sendable>(_ call: SocketCall) async throws(ClientError) -> Answer<Document> {
+    /// - Returns: the document in the response, and its text.
+    func fetch<Document: Decodable & Sendable>(_ call: SocketCall) async throws(ClientError) -> Response<Document> {
         let json = try await send(call)
         do {
-            return Answer(document: try JSONDecoder().decode(Document.self, from: json), json: json)
+            return Response(document: try JSONDecoder().decode(Document.self, from: json), json: json)
         } catch {
-            throw .protocolViolation("found a body that is no \(Document.self), expected one")
+            throw .protocolViolation("the body is not a \(Document.self)")
         }
     }
 
     private func failure(_ error: any Error) -> ClientError {
         if error is NIOTooManyBytesError {
-            return .protocolViolation("found an answer of more than \(Self.largestAnswer) bytes")
+            return .protocolViolation("the response has more than \(Self.largestResponse) bytes")
         }
-        if error is HTTPParserError { return .protocolViolation("found bytes that are not HTTP") }
+        if error is HTTPParserError { return .protocolViolation("it is not HTTP") }
         return .unreachable(socketPath: socketPath, why: why(error))
     }
 
     private func why(_ error: any Error) -> String {
         switch error {
-        case let error as IOError: Self.words(error)
+        case let error as IOError: Self.description(of: error)
         case is SocketAddressError: "the path has \(socketPath.utf8.count) bytes, expected at most 103"
         case let error as HTTPClientError:
             switch error {
-            case .deadlineExceeded, .readTimeout, .connectTimeout: "no answer in time"
+            case .deadlineExceeded, .readTimeout, .connectTimeout: "the call timed out"
             case .remoteConnectionClosed:
-                "the connection ended before the answer; what was asked may have been done"
+                "the connection ended before the response; the daemon may have executed the request"
             case .missingSocketPath: "the path is empty"
             default: error.description
             }
@@ -116,12 +116,12 @@ final class SocketConnection: Sendable {
         }
     }
 
-    private static func words(_ error: IOError) -> String {
+    private static func description(of error: IOError) -> String {
         switch error.errnoCode {
         case ENOENT: "there is no such socket; is merchantkeyd running?"
-        case ECONNREFUSED: "nobody listens on the socket; is merchantkeyd running?"
+        case ECONNREFUSED: "no process listens on the socket; is merchantkeyd running?"
         case EAGAIN:
-            "the daemon's queue of connections has been full for \(queueTime.components.seconds) seconds; something floods the socket: see the daemon's log"
+            "the daemon's connection queue has been full for \(longestRetry.components.seconds) seconds; see the daemon's log for the process that floods the socket"
         default: String(cString: strerror(error.errnoCode))
         }
     }

@@ -1,7 +1,7 @@
-/// Reads the members of an object by name and type, and at the end refuses the names nobody asked for.
+/// Reads the members of an object by name and type, and refuses unknown names at the end.
 package struct JSONFields {
-    private let object: JSONObject
-    private let path: String
+    let object: JSONObject
+    let path: String
     private var asked: Set<String> = []
 
     package init(_ object: JSONObject, at path: String = "") {
@@ -29,12 +29,6 @@ package struct JSONFields {
         return text
     }
 
-    /// - Throws: ``JSONFault`` where the member is there and null: a change to nothing must not pass for no change.
-    package func refuseNull(_ name: String) throws(JSONFault) {
-        guard object[name] == .null else { return }
-        throw JSONFault("'\(path)\(name)' is null, expected a value, or no such field")
-    }
-
     package mutating func requiredString(_ name: String) throws(JSONFault) -> String {
         guard let text = try string(name) else { throw JSONFault("'\(path)\(name)' is missing, expected a string") }
         return text
@@ -44,23 +38,6 @@ package struct JSONFields {
         guard let value = value(name) else { return nil }
         guard case .bool(let claim) = value else { throw wrong(name, value, "a boolean") }
         return claim
-    }
-
-    package mutating func int(_ name: String) throws(JSONFault) -> Int? {
-        guard let value = value(name) else { return nil }
-        guard case .number(let digits) = value, let number = Int(digits) else { throw wrong(name, value, "an integer") }
-        return number
-    }
-
-    package mutating func strings(_ name: String) throws(JSONFault) -> [String]? {
-        guard let value = value(name) else { return nil }
-        guard case .array(let items) = value else { throw wrong(name, value, "an array of strings") }
-        var texts: [String] = []
-        for item in items {
-            guard case .string(let text) = item else { throw wrong(name, item, "an array of strings") }
-            texts.append(text)
-        }
-        return texts
     }
 
     package mutating func fields(_ name: String) throws(JSONFault) -> JSONFields? {
@@ -74,14 +51,14 @@ package struct JSONFields {
         return inner
     }
 
-    /// The members nobody asked for, in the order sent.
+    /// The members that were not read, in the order sent.
     package var unknown: [JSONObject.Member] { object.members.filter { !asked.contains($0.name) } }
 
-    /// - Throws: ``JSONFault`` naming the first member nobody asked for.
+    /// - Throws: ``JSONFault`` naming the first member that was not read.
     package func refuseUnknown() throws(JSONFault) {
-        guard let stranger = unknown.first else { return }
+        guard let unknown = unknown.first else { return }
         let known = asked.sorted().map { "'\($0)'" }.joined(separator: ", ")
-        throw JSONFault("unknown field '\(path)\(stranger.name.prefix(64))', expected only \(known)")
+        throw JSONFault("unknown field '\(path)\(unknown.name.prefix(64))', expected only \(known)")
     }
 
     private func wrong(_ name: String, _ value: JSONValue, _ expected: String) -> JSONFault {

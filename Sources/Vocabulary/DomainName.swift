@@ -2,7 +2,7 @@
 ///
 /// At most 253 characters; two labels or more of 1 to 63 letters, digits and hyphens, not beginning or ending with a
 /// hyphen; the last is not a number, so that no address passes for a name. Unicode names are converted before (IDNA).
-package struct DomainName: Hashable, Sendable, CustomStringConvertible, Comparable {
+package struct DomainName: TextValue, Comparable {
     package static let longest = 253
     package let rawValue: String
 
@@ -16,11 +16,16 @@ package struct DomainName: Hashable, Sendable, CustomStringConvertible, Comparab
         rawValue = text
     }
 
-    package var description: String { rawValue }
+    /// Reads any spelling, as ``init(anySpelling:)`` does.
+    package init?(text: String) { self.init(anySpelling: text) }
+
+    package var text: String { rawValue }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// What a refusal says was expected.
+    package static func refusal(of text: String) -> String { "has '\(text.prefix(300))', \(expectation)" }
+
+    /// The end of every refusal.
     package static let expectation =
         "expected a fully qualified domain name such as shop.example.com, without scheme, port and path"
 

@@ -1,4 +1,4 @@
-/// Which of Apple's two worlds a daemon serves. One per daemon.
-package enum Environment: String, Sendable, CaseIterable, Codable {
+/// The Apple environment that a daemon serves. One for each daemon.
+package enum Environment: String, NamedValue {
     case production, sandbox
 }

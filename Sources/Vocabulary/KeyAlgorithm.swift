@@ -1,7 +1,7 @@
-/// How tokens are encrypted to a key pair, in Apple's words for a token's `version`.
-package enum KeyAlgorithm: String, Sendable, CaseIterable, Codable {
+/// How tokens are encrypted to a key pair. The names are those of a token's `version`.
+package enum KeyAlgorithm: String, NamedValue {
     /// P-256 key agreement; every region but mainland China.
     case ecV1 = "EC_v1"
-    /// RSA-2048 key wrapping; mainland China. Identity key pairs are RSA-2048 too and bear this name.
+    /// RSA-2048 key wrapping; mainland China. Identity key pairs are RSA-2048 too and have this algorithm.
     case rsaV1 = "RSA_v1"
 }

@@ -1,7 +1,7 @@
 /// What a key pair is certified for.
-package enum KeyPurpose: String, Sendable, CaseIterable, Codable {
+package enum KeyPurpose: String, NamedValue {
     /// Decrypts payment tokens.
     case paymentProcessing
-    /// Authenticates us to Apple in TLS. Never answers on the decryptor's socket.
+    /// Authenticates the platform to Apple in TLS. Never used on the decryptor socket.
     case identity
 }

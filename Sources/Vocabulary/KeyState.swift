@@ -1,6 +1,6 @@
-/// Where a key pair stands: `pending → standby → current → retiring → revoked → destroyed`.
-package enum KeyState: String, Sendable, CaseIterable, Codable {
-    /// Made, CSR out, no certificate yet.
+/// The state of a key pair: `pending → standby → current → retiring → revoked → destroyed`.
+package enum KeyState: String, NamedValue {
+    /// Generated; the CSR is issued; no certificate is stored yet.
     case pending
     /// Certificate stored; Apple does not encrypt to it yet.
     case standby
@@ -8,9 +8,9 @@ package enum KeyState: String, Sendable, CaseIterable, Codable {
     case current
     /// Superseded at Apple; tokens made with it may still arrive.
     case retiring
-    /// Withdrawn, or abandoned before it had a certificate; the sealed private key is kept.
+    /// Revoked, or abandoned before it had a certificate; the sealed private key is kept.
     case revoked
-    /// The private key is gone; certificate and history stay.
+    /// The private key is erased; certificate and history are kept.
     case destroyed
 
     /// Whether a decryptor may use the key pair.

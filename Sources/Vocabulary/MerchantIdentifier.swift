@@ -1,18 +1,18 @@
 /// Apple's name for a merchant (`merchant.com.example`) or for the platform itself (`platformintegrator.com.example`).
 ///
 /// 1 to 255 ASCII letters, digits, hyphens, underscores and dots; begins with `merchant.` or `platformintegrator.`; no
-/// empty part between dots. Upper and lower case differ, because its SHA-256 is over the bytes as written.
+/// empty part between dots. Case matters, because its SHA-256 is over the bytes as written.
 ///
 /// Source: Apple, "Create a merchant identifier"; "Applying to use the Registration API and configuring IDs".
-package struct MerchantIdentifier: Hashable, Sendable, CustomStringConvertible, Comparable {
+package struct MerchantIdentifier: TextValue, Comparable {
     package static let longest = 255
     package let rawValue: String
 
     /// - Returns: nil unless the text has the form above.
-    package init?(_ text: some StringProtocol) { self.init(judging: String(text)) }
+    package init?(_ text: some StringProtocol) { self.init(text: String(text)) }
 
-    /// Not generic and in one pass: every row that is read comes by here.
-    private init?(judging text: String) {
+    /// Not generic and in one pass, because every row read from the store is checked here.
+    package init?(text: String) {
         var text = text
         guard text.withUTF8(Self.hasForm) else { return nil }
         rawValue = text
@@ -34,11 +34,13 @@ package struct MerchantIdentifier: Hashable, Sendable, CustomStringConvertible, 
     /// Whether this names the platform, whose key pairs serve every merchant registered with it.
     package var isPlatformIntegrator: Bool { rawValue.hasPrefix("platformintegrator.") }
 
-    package var description: String { rawValue }
+    package var text: String { rawValue }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// What a refusal says was expected.
+    package static func refusal(of text: String) -> String { "is not a merchant identifier, \(expectation)" }
+
+    /// The end of every refusal.
     package static let expectation =
         "expected merchant.… or platformintegrator.… with ASCII letters, digits, '-', '_' and '.', at most 255 characters"
 

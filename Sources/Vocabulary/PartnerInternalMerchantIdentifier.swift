@@ -3,7 +3,7 @@
 /// 3 to 1024 characters out of `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. Percent-encode it in paths.
 ///
 /// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest.
-package struct PartnerInternalMerchantIdentifier: Hashable, Sendable, CustomStringConvertible, Comparable {
+package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {
     package static let lengths = 3...1024
     package let rawValue: String
 
@@ -13,11 +13,17 @@ package struct PartnerInternalMerchantIdentifier: Hashable, Sendable, CustomStri
         rawValue = String(text)
     }
 
-    package var description: String { rawValue }
+    package init?(text: String) { self.init(text) }
+
+    package var text: String { rawValue }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// What a refusal says was expected.
+    package static func refusal(of text: String) -> String {
+        "is '\(text.prefix(64))' of \(text.utf8.count) bytes, \(expectation)"
+    }
+
+    /// The end of every refusal.
     package static let expectation = "expected 3 to 1024 of the characters a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;"
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

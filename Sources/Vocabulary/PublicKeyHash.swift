@@ -4,10 +4,10 @@ import FoundationEssentials
 /// The name Apple Pay gives a payment processing key: every payment token carries it.
 ///
 /// SHA-256 over the DER `SubjectPublicKeyInfo` of the payment processing certificate. 32 bytes; 44 characters as
-/// Base64. It is public: whoever holds a token or the certificate can compute it.
+/// Base64. It is public: it can be computed from a token or from the certificate.
 ///
 /// Source: Apple, "Payment token format reference", header key `publicKeyHash`.
-package struct PublicKeyHash: Digest256 {
+package struct PublicKeyHash: Digest256, TextValue {
     package let words: Words256
 
     package init(words: Words256) { self.words = words }
@@ -40,12 +40,18 @@ package struct PublicKeyHash: Digest256 {
         }
     }
 
-    package var description: String { base64 }
+    package init?(text: String) { self.init(anySpelling: text) }
+
+    package var text: String { base64 }
+
+    package static func refusal(of text: String) -> String {
+        "is not a publicKeyHash, expected 44 characters of Base64, 43 of Base64url or 64 hexadecimal digits"
+    }
 }
 
 /// SHA-256 over a merchant identifier's ASCII bytes: what a certificate's extension 1.2.840.113635.100.6.32 holds
 /// (as upper-case hexadecimal) and what the EC_v1 key derivation takes as PartyV (as 32 raw bytes).
-package struct MerchantIdentifierHash: Digest256 {
+package struct MerchantIdentifierHash: Digest256, TextValue {
     package let words: Words256
 
     package init(words: Words256) { self.words = words }
@@ -57,5 +63,12 @@ package struct MerchantIdentifierHash: Digest256 {
         self.words = words
     }
 
-    package var description: String { hex }
+    package init?(text: String) {
+        guard let bytes = Hex.decode(text) else { return nil }
+        self.init(bytes: bytes)
+    }
+
+    package var text: String { hex }
+
+    package static func refusal(of text: String) -> String { "is not a SHA-256, expected 64 hexadecimal digits" }
 }

@@ -1,7 +1,7 @@
-/// RFC 3986 section 2.1, stricter than it must be.
+/// RFC 3986 section 2.1, applied to more characters than it requires.
 package enum PercentEncoding {
-    /// Leaves digits and lower-case letters, encodes every other byte: the result means the same as a host, a path's
-    /// part or a query's value, and nothing on the way folds its case or takes `..` out.
+    /// Encodes every byte except digits and lower-case letters. The result means the same in a host, a path segment and a
+    /// query value, and no intermediate library changes its case or removes `..`.
     package static func encode(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {

@@ -1,4 +1,4 @@
-/// An error as it travels: RFC 9457, `application/problem+json`, with a stable code and the request's number.
+/// An error response: RFC 9457, `application/problem+json`, with a stable code and the request's identifier.
 package struct Problem: Codable, Hashable, Sendable, Error {
     package static let mediaType = "application/problem+json"
 
@@ -6,17 +6,14 @@ package struct Problem: Codable, Hashable, Sendable, Error {
     package let type: String
     package let title: String
     package let status: Int
-    /// What was found and what was expected. Never a secret.
+    /// What failed, why, and what to do. Never contains a secret.
     package let detail: String
     package let code: String
     package let requestId: String
 
     package init(status: Int, code: String, title: String, detail: String, requestId: String) {
         type = "urn:merchantkeyd:problem:\(code)"
-        self.title = title
-        self.status = status
-        self.detail = detail
-        self.code = code
-        self.requestId = requestId
+        (self.status, self.code, self.title) = (status, code, title)
+        (self.detail, self.requestId) = (detail, requestId)
     }
 }

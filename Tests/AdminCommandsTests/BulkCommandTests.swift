@@ -1,9 +1,10 @@
 import Foundation
 import Synchronization
 import Testing
+import Vocabulary
 import WireAPI
 
-@Suite("merchantkeyctl, many at once")
+@Suite("merchantkeyctl, bulk operations")
 struct BulkCommandTests {
     private static func with(
         _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
@@ -20,7 +21,7 @@ struct BulkCommandTests {
         }
     }
 
-    /// What is there without the header.
+    /// The lines after the header.
     private static func results(_ program: Program, _ name: String) throws -> [[String: String]] {
         let lines = try report(program, name)
         #expect(lines.first?["report"] == "merchantkeyctl bulk operation", "a header comes first")
@@ -35,7 +36,7 @@ struct BulkCommandTests {
     private static func answer(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
         let body = try JSONDecoder().decode(AddMerchant.self, from: Data(request.body))
         if body.merchantIdentifier.contains("bad") { return .problem(409, "merchantExists", "it has another name") }
-        return try .json(Samples.merchant(body.merchantIdentifier, name: nil))
+        return try .json(Samples.merchant(.init(stringLiteral: body.merchantIdentifier), name: nil))
     }
 
     private struct AddMerchant: Decodable { let merchantIdentifier: String }
@@ -48,12 +49,13 @@ struct BulkCommandTests {
             let isNew = known.withLock { $0.insert(body.merchantIdentifier).inserted }
             guard !isNew, !body.merchantIdentifier.contains("bad") else { return try Self.answer(request) }
             return try .json(
-                Samples.merchant(body.merchantIdentifier, name: nil, createdAt: "2026-11-21T04:00:00Z"))
+                Samples.merchant(
+                    .init(stringLiteral: body.merchantIdentifier), name: nil, createdAt: "2026-11-21T04:00:00Z"))
         }) { program, daemon in
             let file = try program.write(
                 "merchantIdentifier\nmerchant.a\nmerchant.bad\nmerchant.c\n", to: "m.csv")
             let first = try await program.run(["merchant", "import", file, "--socket", daemon.socketPath])
-            #expect(first.status == 1 && first.output.contains("failed    1"), "\(first)")
+            #expect(first.status == 1 && first.output.contains("failed      1"), "\(first)")
             #expect(first.output.contains("line 3") && first.output.contains("merchantExists"))
             #expect(!first.error.contains("\r"), "a progress bar on no terminal")
             let lines = try Self.results(program, "m.csv.report.jsonl")
@@ -74,12 +76,13 @@ struct BulkCommandTests {
         }
     }
 
-    @Test("A faulty file is refused whole, and nothing is asked of the daemon; neither for --dry-run")
+    @Test("A file with an error is refused as a whole, and nothing is sent; neither is it for --dry-run")
     func refused() async throws {
         try await Self.with(Self.answer) { program, daemon in
             let file = try program.write("merchantIdentifier\nmerchant.a\nshop\n", to: "m.csv")
             let run = try await program.run(["merchant", "import", file, "--socket", daemon.socketPath])
-            #expect(run.status == 1 && run.error.contains("line 3: 'shop' is no merchant identifier"), "\(run.error)")
+            #expect(
+                run.status == 1 && run.error.contains("line 3: 'shop' is not a merchant identifier"), "\(run.error)")
             let good = try program.write("merchantIdentifier\nmerchant.a\n", to: "g.csv")
             let dry = try await program.run(["merchant", "import", good, "--dry-run", "--socket", daemon.socketPath])
             #expect(dry.status == 0 && dry.error == "would import 1 merchants\n")
@@ -91,7 +94,7 @@ struct BulkCommandTests {
     }
 
     @Test(
-        "Another verb's report is refused, half a line at its end is made good, and a damaged one is not taken for one")
+        "Another subcommand's report and a damaged one are refused; an incomplete last line is removed")
     func reports() async throws {
         try await Self.with(Self.answer) { program, daemon in
             let file = try program.write("merchantIdentifier\nmerchant.a\nmerchant.b\n", to: "m.csv")
@@ -119,7 +122,7 @@ struct BulkCommandTests {
         }
     }
 
-    @Test("Where the daemon can store nothing more, the run stops with 1, and what is undone is not called failed")
+    @Test("When the daemon's storage is full, the run stops with 1, and items not reached are not reported as failed")
     func storeUnavailable() async throws {
         let answered = Mutex(0)
         try await Self.with({ request in
@@ -134,12 +137,12 @@ struct BulkCommandTests {
             let run = try await program.run([
                 "merchant", "import", file, "--concurrency", "2", "--socket", daemon.socketPath,
             ])
-            #expect(run.status == 1 && run.error.contains("goes on where it was"), "\(run)")
+            #expect(run.status == 1 && run.error.contains("run the same command again to continue"), "\(run)")
             #expect(try Self.results(program, "m.csv.report.jsonl").map { $0["outcome"] } == ["done", "done"])
         }
     }
 
-    @Test("A directory's certificates are uploaded by their endings; one that is none fails alone")
+    @Test("A directory's certificates are found by their file suffixes; an invalid one does not stop the others")
     func certificates() async throws {
         try await Self.with({ request in
             request.text.contains("BAD") ? .problem(422, "certificateMalformed", "no") : try .json(Samples.key())
@@ -160,7 +163,7 @@ struct BulkCommandTests {
             let empty = try await program.run([
                 "certificate", "upload", program.directory, "--socket", daemon.socketPath,
             ])
-            #expect(empty.status == 1 && empty.error.contains("holds no certificate"))
+            #expect(empty.status == 1 && empty.error.contains("contains no certificate"))
         }
     }
 }

@@ -24,13 +24,13 @@ struct CSVTests {
     }
 
     @Test(
-        "what only looks like CSV is refused, naming the line",
+        "invalid CSV is refused, naming the line",
         arguments: [
             ("a\n\"b", "line 2 has a quote that is never closed"), ("a\nb\"c\n", "line 2 has a quote inside"),
             ("\"a\"b\n", "line 1 has text after a closing quote"), ("a\nb\rc\n", "line 2 has a carriage return"),
             ("a\r", "line 1 has a carriage return"), ("a\n\nb\n", "line 2 is empty"),
-            ("a\n\"b\nc", "line 2 has a quote that"), ("a\u{0}b", "line 1 has a NUL"),
-            ("\"\u{0}\"", "line 1 has a NUL"),
+            ("a\n\"b\nc", "line 2 has a quote that"), ("a\u{0}b", "line 1 contains a NUL byte"),
+            ("\"\u{0}\"", "line 1 contains a NUL byte"),
             ("\"a\n\"\"\n", "line 1 has a quote that is never closed"),
             (String(repeating: "x", count: 65_537), "line 1 has a field of more than"),
         ])
@@ -47,7 +47,7 @@ struct CSVTests {
         }
     }
 
-    @Test("whatever fields there are, what is written by the rules is read back")
+    @Test("any fields that are written by the rules are read back")
     func roundTrip() throws {
         var random = SystemRandomNumberGenerator()
         let pieces = ["a", ",", "\"", "\n", "\r\n", " ", "é", "'", ";"]
@@ -70,7 +70,7 @@ struct CSVTests {
         let rows = try table("name,id\nx,1\n,2\n").rows
         #expect(rows.map { $0["id"] } == ["1", "2"] && rows.map { $0["name"] } == ["x", nil])
         for (text, says) in [
-            ("", "there is no heading"), ("name\nx\n", "line 1 has no column 'id'"),
+            ("", "the file is empty"), ("name\nx\n", "line 1 has no column 'id'"),
             ("id,id\n", "line 1 has the column 'id' twice"), ("id,ID\n", "line 1 has the unknown column 'ID'"),
             ("id,name\n1\n", "line 2 has 1 fields, expected 2"), ("id\n1,2\n", "line 2 has 2 fields, expected 1"),
         ] {
@@ -79,22 +79,23 @@ struct CSVTests {
         }
     }
 
-    @Test("a file of merchants is judged whole: every fault is told with its line, and none of it is taken")
+    @Test("a file of merchants with errors is refused as a whole, and every error names its line")
     func merchants() throws {
         let file = try MerchantFile(
             Data("merchantIdentifier,targetActiveKeyPairs,name\nmerchant.a,3,\"A, Inc.\"\nmerchant.b,,\n".utf8),
             named: "m.csv")
-        #expect(file.lines.map(\.identifier.rawValue) == ["merchant.a", "merchant.b"])
-        #expect(file.lines.map(\.target) == [3, nil] && file.lines.map(\.merchantName) == ["A, Inc.", nil])
+        #expect(file.lines.map(\.request.merchantIdentifier) == ["merchant.a", "merchant.b"])
+        #expect(file.lines.map(\.request.targetActiveKeyPairs) == [3, nil])
+        #expect(file.lines.map(\.request.name) == ["A, Inc.", nil])
         let bad = "merchantIdentifier,targetActiveKeyPairs\nmerchant.a,17\nshop,1\nmerchant.b,x\nmerchant.a,1\n"
         let failure = #expect(throws: CommandFailure.self) { try MerchantFile(Data(bad.utf8), named: "m.csv") }
         let lines = failure?.message.split(separator: "\n").map { $0.prefix(while: { $0 != ":" }) } ?? []
-        #expect(lines == ["nothing was done", "line 2", "line 3", "line 4", "line 5"], "\(failure?.message ?? "")")
+        #expect(lines == ["nothing was imported", "line 2", "line 3", "line 4", "line 5"], "\(failure?.message ?? "")")
         #expect(throws: CommandFailure.self) { try MerchantFile(Data("merchantIdentifier\n".utf8), named: "m.csv") }
     }
 
     @Test(
-        "a file of registrations has its columns in any order, and is refused where it lacks one or has a strange one")
+        "a file of registrations has its columns in any order, and is refused for a missing or unknown column or value")
     func registrations() throws {
         let required = "partnerInternalMerchantIdentifier,partnerMerchantName,domainNames"
         let file = try RegistrationFile(
@@ -110,6 +111,8 @@ struct CSVTests {
         for bad in [
             "partnerInternalMerchantIdentifier,partnerMerchantName\nshop-1,Shop\n", "\(required),colour\na,b,c,d\n",
             "\(required),domainNames\na,b,c,d\n", "\(required)\nshop-1,Shop\n", "\(required)\n",
+            "\(required)\na/b,Shop,a.example\n", "\(required)\nshop-1,Shop,https://a.example\n",
+            "\(required),encryptTo\nshop-1,Shop,a.example,shop\n",
         ] {
             #expect(throws: CommandFailure.self) { try RegistrationFile(Data(bad.utf8), named: "r.csv") }
         }

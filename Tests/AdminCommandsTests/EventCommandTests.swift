@@ -1,17 +1,19 @@
 import Foundation
 import Testing
+import Vocabulary
 import WireAPI
 
 @Suite("merchantkeyctl event")
 struct EventCommandTests {
     private static func event(_ sequence: Int) -> EventDocument {
-        EventDocument(
-            id: String(repeating: "a", count: 32), sequence: sequence, kind: "keyRevoked", severity: "warning",
-            occurredAt: "2026-11-21T04:53:15Z", merchantIdentifier: "merchant.com.example", publicKeyHash: nil,
-            rollId: nil, detail: "the key\u{1B}[2J is revoked")
+        var event = EventDocument(
+            String(repeating: "a", count: 32), sequence: sequence, kind: "keyRevoked", severity: "warning",
+            occurredAt: Samples.time, detail: "the key\u{1B}[2J is revoked")
+        event.merchantIdentifier = "merchant.com.example"
+        return event
     }
 
-    @Test("The newest are listed, oldest first, with the filters that were given; control characters go no further")
+    @Test("The newest are listed, oldest first, with the filters that were given; control characters are replaced")
     func newest() async throws {
         try await FakeDaemon.with({ _ in try .json(Page(items: [Self.event(7), Self.event(9)], nextCursor: nil)) }) {
             program, daemon in
@@ -32,7 +34,7 @@ struct EventCommandTests {
         }
     }
 
-    @Test("--after goes on from page to page")
+    @Test("--after follows every page")
     func after() async throws {
         try await FakeDaemon.with({ request in
             request.target.contains("after=4&")
@@ -48,7 +50,7 @@ struct EventCommandTests {
         }
     }
 
-    @Test("What cannot be asked is wrong usage; a daemon that is not there ends --follow too, at first: exit status 3")
+    @Test("Invalid options are wrong usage; without a daemon --follow ends at first too, with exit status 3")
     func refused() async throws {
         let program = try Program()
         defer { program.remove() }
@@ -58,13 +60,13 @@ struct EventCommandTests {
         #expect(try await program.run(["event", "list", "--follow"]).status == 3)
     }
 
-    @Test("Parked events are sent again: one, one webhook's, or all")
+    @Test("Parked events are redelivered: one, one webhook's, or all")
     func redeliver() async throws {
         try await FakeDaemon.with({ _ in try .json(RedeliveredEventsDocument(redelivered: 3)) }) { program, daemon in
             let one = try await program.run([
                 "event", "redeliver", "17", "--webhook", "ops", "--socket", daemon.socketPath,
             ])
-            #expect(one.status == 0 && one.output == "on their way again  3\n")
+            #expect(one.status == 0 && one.output == "redelivered  3\n")
             _ = try await program.run(["event", "redeliver", "--socket", daemon.socketPath])
             #expect(daemon.requests.map(\.target) == ["/v1/events/redeliver", "/v1/events/redeliver"])
             #expect(daemon.requests.map(\.text) == [#"{"sequence":17,"webhook":"ops"}"#, "{}"])

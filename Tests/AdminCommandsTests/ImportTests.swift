@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import Vocabulary
 import WireAPI
 
 @Suite("merchantkeyctl registration import")
@@ -26,7 +27,7 @@ struct ImportTests {
                 partner, domains: ["a\(number).example", "b\(number).example"], name: "Shop, \(number)"))
     }
 
-    @Test("a line that the report lists as done is registered again where the daemon does not have it as asked")
+    @Test("a line that the report lists as done is registered again unless the daemon confirms it")
     func fellBack() async throws {
         try await Self.with({ request in
             guard request.method == "GET" else {
@@ -39,7 +40,7 @@ struct ImportTests {
                 return try .json(
                     Samples.registration(
                         "shop-3", domains: ["a3.example", "b3.example"],
-                        drift: [.init(kind: "gone", found: nil, expected: nil)], name: "Shop, 3"))
+                        drift: [.init("gone")], name: "Shop, 3"))
             default: return try Self.mirror(request)
             }
         }) { program, daemon, file in
@@ -74,7 +75,7 @@ struct ImportTests {
             try JSONSerialization.jsonObject(with: Data(transcript.output.utf8)) as? [String: Any], "\(transcript)")
     }
 
-    @Test("each line's result is in the report, and a repeated run does what is left")
+    @Test("each line's result is in the report, and a second run does the rest")
     func resumable() async throws {
         let isBroken = Mutex(true)
         try await Self.with({ request in
@@ -96,7 +97,7 @@ struct ImportTests {
             #expect(refused.contains(#""code":"gatewayRefused","content":"Shop, 3|a3.example b3.example|||""#))
             #expect(refused.contains(#""outcome":"failed","place":"line 4""#) && refused.contains(#""at":"20"#))
 
-            // A run that was killed left half a line.
+            // A run that was killed left an incomplete line.
             let handle = try #require(FileHandle(forWritingAtPath: "\(file).report.jsonl"))
             try handle.seekToEnd()
             try handle.write(contentsOf: Data(#"{"content":"reg"#.utf8))
@@ -112,7 +113,7 @@ struct ImportTests {
         }
     }
 
-    @Test("a changed line is done again")
+    @Test("a changed line is registered again")
     func changed() async throws {
         try await Self.with({ request in try .json(Samples.registration(Self.partner(request)), status: 201) }) {
             program, daemon, file in
@@ -147,11 +148,13 @@ struct ImportTests {
         }
     }
 
-    @Test("what concerns every line stops the import, and says how to go on")
+    @Test("an error that concerns every line stops the import, and the message says how to continue")
     func stops() async throws {
         try await Self.with({ _ in .problem(503, "gatewayNotConfigured", "no identity") }) { program, daemon, file in
             let transcript = try await program.run(Self.importing(file, daemon, "--concurrency", "1"))
-            #expect(transcript.status == 1 && transcript.error.contains("goes on where it was"), "\(transcript)")
+            #expect(
+                transcript.status == 1 && transcript.error.contains("run the same command again to continue"),
+                "\(transcript)")
             #expect(daemon.requests.count == 1)
             #expect(try Self.numbers(transcript)["notTried"] as? Int == 20)
         }
@@ -162,7 +165,7 @@ struct ImportTests {
         #expect(gone.status == 3)
     }
 
-    @Test("an answer that was lost is asked for again")
+    @Test("a call whose response was not received is repeated")
     func lost() async throws {
         let seen = Mutex(Set<String>())
         try await Self.with({ request in
@@ -177,7 +180,7 @@ struct ImportTests {
         }
     }
 
-    @Test("a file that can't be read as a whole sends nothing; a report that is none is left alone")
+    @Test("an invalid file sends nothing; a file that is not a report is unchanged")
     func badFiles() async throws {
         try await Self.with({ _ in try .json(Samples.registration()) }) { program, daemon, file in
             let broken = try program.write(Self.header + "shop-1,\"Shop,a.example\n", to: "broken.csv")

@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import Vocabulary
 import WireAPI
 
 @Suite("merchantkeyctl key and certificate")
 struct KeyCommandTests {
-    @Test("A beginning with '/' and '+' reaches the daemon whole, and the key it names is asked for")
-    func beginning() async throws {
+    @Test("A prefix with '/' and '+' is sent unchanged, and the matching key is requested")
+    func prefix() async throws {
         try await FakeDaemon.with({ request in
             request.target.contains("prefix")
                 ? try .json(Page(items: [Samples.key(Samples.otherHash)], nextCursor: nil))
@@ -17,15 +18,15 @@ struct KeyCommandTests {
             #expect(transcript.output.contains("valid to (UTC)  2028-12-20 00:00\n"))
             #expect(
                 daemon.requests.map(\.target) == [
-                    "/v1/keys?beginning=c%417n%2Fgp%2B&limit=21", "/v1/keys/\(Samples.otherHashInPath)",
+                    "/v1/keys?prefix=c%417n%2Fgp%2B&limit=21", "/v1/keys/\(Samples.otherHashInPath)",
                 ])
         }
     }
 
-    @Test("An ambiguous beginning lists what it may be, an unknown one says so: exit status 1")
+    @Test("An ambiguous prefix lists the matching keys, an unknown one is reported: exit status 1")
     func ambiguous() async throws {
         try await FakeDaemon.with({ request in
-            request.target.contains("beginning=%41")
+            request.target.contains("prefix=%41")
                 ? try .json(Page(items: [KeyDocument](), nextCursor: nil))
                 : try .json(Page(items: [Samples.key(), Samples.key(Samples.otherHash)], nextCursor: nil))
         }) { program, daemon in
@@ -40,9 +41,9 @@ struct KeyCommandTests {
 
     private static func isDryRun(_ request: FakeDaemon.Request) -> Bool { request.text.contains("\"dryRun\":true") }
 
-    @Test("Elsewhere than on a terminal a revoke without --yes shows its plan, and does nothing")
+    @Test("Without a terminal, a revoke without --yes shows its plan and changes nothing")
     func revokeUnasked() async throws {
-        try await FakeDaemon.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
+        try await FakeDaemon.with({ try .json(Samples.transition(dryRun: Self.isDryRun($0))) }) { program, daemon in
             let transcript = try await program.run(
                 ["key", "revoke", Samples.hash, "--reason", "rolled", "--socket", daemon.socketPath])
             #expect(transcript.status == 1)
@@ -54,9 +55,9 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("--dry-run shows what would be done, also with --yes, and does nothing", arguments: [[], ["--yes"]])
+    @Test("--dry-run shows what would be done, also with --yes, and changes nothing", arguments: [[], ["--yes"]])
     func dryRun(more: [String]) async throws {
-        try await FakeDaemon.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
+        try await FakeDaemon.with({ try .json(Samples.transition(dryRun: Self.isDryRun($0))) }) { program, daemon in
             let transcript = try await program.run(
                 ["key", "revoke", Samples.hash, "--reason", "r", "--dry-run", "--socket", daemon.socketPath] + more)
             #expect(transcript.status == 0)
@@ -67,7 +68,7 @@ struct KeyCommandTests {
 
     @Test("--yes revokes at once")
     func yes() async throws {
-        try await FakeDaemon.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
+        try await FakeDaemon.with({ try .json(Samples.transition(dryRun: Self.isDryRun($0))) }) { program, daemon in
             let transcript = try await program.run(
                 ["key", "revoke", Samples.hash, "--reason", "it \"leaked\"", "--yes", "--socket", daemon.socketPath])
             #expect(
@@ -87,10 +88,10 @@ struct KeyCommandTests {
     }
 
     @Test(
-        "On a terminal only the word yes goes on",
+        "On a terminal only the word yes confirms",
         arguments: [("yes\n", 0, [true, false]), ("y\n", 1, [true]), ("\n", 1, [true])] as [(String, Int32, [Bool])])
     func asked(typed: String, status: Int32, dryRuns: [Bool]) async throws {
-        try await FakeDaemon.with({ try .json(Samples.move(dryRun: Self.isDryRun($0))) }) { program, daemon in
+        try await FakeDaemon.with({ try .json(Samples.transition(dryRun: Self.isDryRun($0))) }) { program, daemon in
             let transcript = try await program.run(
                 ["key", "destroy", Samples.hash, "--after", "12h", "--socket", daemon.socketPath],
                 input: .terminal(typed))
@@ -101,19 +102,19 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("Promote and restore don't ask", arguments: ["promote", "restore"])
-    func promote(verb: String) async throws {
-        try await FakeDaemon.with({ _ in try .json(Samples.move(dryRun: false, from: "standby", to: "current")) }) {
+    @Test("Promote and restore need no confirmation", arguments: ["promote", "restore"])
+    func promote(subcommand: String) async throws {
+        try await FakeDaemon.with({ _ in try .json(Samples.transition(dryRun: false, from: .standby, to: .current)) }) {
             program, daemon in
-            let transcript = try await program.run(["key", verb, Samples.hash, "--socket", daemon.socketPath])
+            let transcript = try await program.run(["key", subcommand, Samples.hash, "--socket", daemon.socketPath])
             #expect(transcript.status == 0)
-            #expect(daemon.requests.map(\.target) == ["/v1/keys/\(Samples.hashInPath)/\(verb)"])
+            #expect(daemon.requests.map(\.target) == ["/v1/keys/\(Samples.hashInPath)/\(subcommand)"])
         }
     }
 
-    @Test("Generate writes the CSR once, readable by all, and refuses to overwrite before a key is made")
+    @Test("Generate writes the CSR once, readable by all, and refuses to overwrite it before a key is generated")
     func generate() async throws {
-        try await FakeDaemon.with({ _ in try .json(Samples.key(state: "pending", csr: Samples.csr)) }) {
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: .pending, csr: Samples.csr)) }) {
             program, daemon in
             let file = program.path("x.csr.pem")
             let arguments = ["key", "generate", "merchant.com.example", "--csr", file, "--socket", daemon.socketPath]
@@ -122,7 +123,7 @@ struct KeyCommandTests {
             #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o644)
             let again = try await program.run(arguments)
             #expect(again.status == 1)
-            #expect(again.error == "\(file) exists, expected a new name or --force\n")
+            #expect(again.error == "\(file) exists; name another file or use --force\n")
             #expect(daemon.requests.count == 1)
             #expect(try await program.run(arguments + ["--force"]).status == 0)
             #expect(
@@ -132,9 +133,9 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("With --csr - standard output holds the CSR alone")
+    @Test("With --csr - standard output contains only the CSR")
     func generateToStandardOutput() async throws {
-        try await FakeDaemon.with({ _ in try .json(Samples.key(state: "pending", csr: Samples.csr)) }) {
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: .pending, csr: Samples.csr)) }) {
             program, daemon in
             let transcript = try await program.run(
                 [
@@ -147,7 +148,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("A CSR is asked for as PEM or DER and passed on byte for byte")
+    @Test("A CSR is requested as PEM or DER and written unchanged")
     func csr() async throws {
         try await FakeDaemon.with({ request in
             request.headers["accept"]?.hasPrefix("application/pkcs10") == true
@@ -165,7 +166,7 @@ struct KeyCommandTests {
 
     @Test("Import sends the files as Base64 and the passphrase as text, and prints none of them")
     func importKey() async throws {
-        try await FakeDaemon.with({ _ in try .json(Samples.key(state: "standby")) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: .standby)) }) { program, daemon in
             let key = try program.write("KEY-BYTES", to: "k")
             let certificate = try program.write("CERT", to: "c")
             let passphrase = try program.write("open sesame\n", to: "p")
@@ -193,7 +194,7 @@ struct KeyCommandTests {
 
     @Test("A certificate is sent as it is, with its merchant or without, also from standard input")
     func upload() async throws {
-        try await FakeDaemon.with({ _ in try .json(Samples.key(state: "standby")) }) { program, daemon in
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: .standby)) }) { program, daemon in
             let file = try program.write("0\u{1}\n\0cer", to: "x.cer")
             let common = ["--socket", daemon.socketPath, "certificate", "upload"]
             #expect(try await program.run(common + [file]).status == 0)
@@ -209,7 +210,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("A file that is empty, too large, absent or a directory is exit status 1, and nothing is sent")
+    @Test("A file that is empty, too large, missing or a directory is exit status 1, and nothing is sent")
     func badFiles() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key()) }) { program, daemon in
             let files = [
@@ -226,7 +227,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("A merchant is removed after a dry run and a question, not without one")
+    @Test("A merchant is removed only with a confirmation, after a dry run")
     func removeMerchant() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.merchant()) }) { program, daemon in
             let arguments = ["merchant", "remove", "merchant.com.example", "--socket", daemon.socketPath]
@@ -240,18 +241,55 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("The audit is asked for what is wanted, and says when there is more")
+    @Test(
+        "merchant set sends only the properties that were given",
+        arguments: [
+            (["--name", "Shop"], #"{"name":"Shop"}"#), (["--target", "3"], #"{"targetActiveKeyPairs":3}"#),
+            (["--name", "Shop", "--target", "3"], #"{"name":"Shop","targetActiveKeyPairs":3}"#),
+        ] as [([String], String)])
+    func setMerchant(options: [String], body: String) async throws {
+        try await FakeDaemon.with({ _ in try .json(Samples.merchant(name: "Shop")) }) { program, daemon in
+            let set = try await program.run(
+                ["merchant", "set", "merchant.com.example", "--socket", daemon.socketPath] + options)
+            #expect(set.status == 0 && set.output.contains("name              Shop\n"), "\(set)")
+            #expect(daemon.requests.map(\.method) == ["PATCH"])
+            #expect(daemon.requests.map(\.target) == ["/v1/merchants/merchant.com.example"])
+            #expect(daemon.requests.map(\.text) == [body])
+        }
+    }
+
+    @Test(
+        "merchant set without a property, or with an invalid argument, is wrong usage, and nothing is sent",
+        arguments: [["merchant.com.example"], ["shop", "--name", "Shop"], ["merchant.com.example", "--target", "x"]])
+    func setNothing(arguments: [String]) async throws {
+        try await FakeDaemon.with({ _ in try .json(Samples.merchant()) }) { program, daemon in
+            let set = try await program.run(["--socket", daemon.socketPath, "merchant", "set"] + arguments)
+            #expect(set.status == 2 && set.output.isEmpty, "\(set)")
+            #expect(daemon.requests.isEmpty)
+        }
+    }
+
+    @Test("merchant set reports the daemon's refusal: exit status 1")
+    func setRefused() async throws {
+        try await FakeDaemon.with({ _ in .problem(404, "merchantNotFound", "there is no merchant merchant.a") }) {
+            program, daemon in
+            let set = try await program.run(
+                ["merchant", "set", "merchant.a", "--name", "A", "--socket", daemon.socketPath])
+            #expect(set.status == 1 && set.error.hasPrefix("refused: merchantNotFound"), "\(set)")
+        }
+    }
+
+    @Test("The audit query has the options that were given, and a longer list is reported")
     func audit() async throws {
         try await FakeDaemon.with({ _ in
-            try .json(
-                Page(
-                    items: [
-                        AuditRecordDocument(
-                            sequence: 9, at: "2026-11-21T04:53:15Z", action: "keyRevoked",
-                            caller: .init(uid: 7, gid: 7, pid: 1, program: "x\u{1B}[2J"), merchantIdentifier: nil,
-                            publicKeyHash: Samples.hash, before: "current", after: "revoked", reason: "rolled",
-                            requestId: nil, hash: "", previousHash: "")
-                    ], nextCursor: "8"))
+            var record = AuditRecordDocument(
+                9, at: Samples.time, action: "keyRevoked",
+                caller: .init(uid: 7, gid: 7, pid: 1, program: "x\u{1B}[2J"), hash: "", previousHash: "")
+            record.publicKeyHash = .init(stringLiteral: Samples.hash)
+            record.before = "current"
+            record.after = "revoked"
+            record.reason = "rolled"
+            return try .json(Page(items: [record], nextCursor: "8"))
         }) { program, daemon in
             let transcript = try await program.run(
                 [
@@ -262,7 +300,7 @@ struct KeyCommandTests {
             #expect(transcript.output.contains("current → revoked  rolled\n"))
             #expect(!transcript.output.contains("\u{1B}"))
             let keyInQuery = "a%58ryfzzhf%48%46%4C%43l%2Dgu%45kc%59p%56d1%52%2Dm%50%59%45mmeu1%4E4a%522%4Cs"
-            #expect(transcript.error == "there are more records; see --limit\n")
+            #expect(transcript.error == "there are more records; raise --limit to see them\n")
             #expect(
                 daemon.requests.map(\.target) == ["/v1/audit?merchant=merchant%2Ea&key=\(keyInQuery)&limit=1"])
         }

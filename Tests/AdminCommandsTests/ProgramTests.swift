@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Vocabulary
 import WireAPI
 
 /// Transcripts of the real program before a daemon of the test's own.
@@ -17,7 +18,7 @@ struct ProgramTests {
                 "\(program.directory)/.local/state/merchantkeyd/admin.sock: there is no such socket"))
     }
 
-    @Test("A socket that nobody listens on is exit status 3")
+    @Test("A socket without a listener is exit status 3")
     func refusedConnection() async throws {
         try await FakeDaemon.with({ _ in throw CancellationError() }) { program, daemon in
             let path = daemon.socketPath
@@ -25,12 +26,12 @@ struct ProgramTests {
             daemon.stop()
             let transcript = try await program.run(["--socket", path + "2", "status"])
             #expect(transcript.status == 3)
-            #expect(transcript.error.contains("nobody listens"))
+            #expect(transcript.error.contains("no process listens"))
         }
     }
 
     @Test(
-        "Wrong usage is exit status 2 and speaks on standard error",
+        "Wrong usage is exit status 2, explained on standard error",
         arguments: [
             [], ["merchant"], ["frobnicate"], ["merchant", "frobnicate"], ["merchant", "show", "no-identifier"],
             ["key", "revoke", "abcd"], ["key", "show", "abc"], ["--output", "xml", "merchant", "list"],
@@ -73,16 +74,16 @@ struct ProgramTests {
         }
     }
 
-    @Test("An answer that is none of the contract's is exit status 1", arguments: ["<html>", "[]", "{}", ""])
+    @Test("A response that violates the contract is exit status 1", arguments: ["<html>", "[]", "{}", ""])
     func nonsense(body: String) async throws {
         try await FakeDaemon.with({ _ in .text(body) }) { program, daemon in
             let transcript = try await program.run(["merchant", "show", "merchant.a", "--socket", daemon.socketPath])
             #expect(transcript.status == 1)
-            #expect(transcript.error.contains("the daemon's answer can't be read"))
+            #expect(transcript.error.contains("the daemon's response can't be read"))
         }
     }
 
-    @Test("The global options may stand before the noun, after the verb, or in the environment")
+    @Test("The global options may stand before the noun, after the subcommand, or in the environment")
     func placement() async throws {
         try await FakeDaemon.with({ _ in try .json(Page(items: [Samples.merchant()], nextCursor: nil)) }) {
             program, daemon in
@@ -114,13 +115,14 @@ struct ProgramTests {
         }
     }
 
-    @Test("A list follows its pages, and is one JSON value that keeps fields this program does not know")
+    @Test("A list follows its pages, and is one JSON value with all fields, also unknown ones")
     func pages() async throws {
+        let hash = String(repeating: "ab", count: 32)
         try await FakeDaemon.with({ request in
             .text(
                 request.target.contains("cursor=x%2F1")
-                    ? #"{"items":[{"merchantIdentifier":"merchant.b","merchantIdentifierHash":"","targetActiveKeyPairs":2,"activeKeyPairs":2,"createdAt":"t"}]}"#
-                    : #"{"items":[{"merchantIdentifier":"merchant.a","merchantIdentifierHash":"","targetActiveKeyPairs":2,"activeKeyPairs":2,"createdAt":"t","new":1.50}],"nextCursor":"x/1"}"#
+                    ? #"{"items":[{"merchantIdentifier":"merchant.b","merchantIdentifierHash":"\#(hash)","targetActiveKeyPairs":2,"activeKeyPairs":2,"createdAt":"2026-11-21T04:53:15Z"}]}"#
+                    : #"{"items":[{"merchantIdentifier":"merchant.a","merchantIdentifierHash":"\#(hash)","targetActiveKeyPairs":2,"activeKeyPairs":2,"createdAt":"2026-11-21T04:53:15Z","new":1.50}],"nextCursor":"x/1"}"#
             )
         }) { program, daemon in
             let transcript = try await program.run(
@@ -134,7 +136,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("A list that leads nowhere ends")
+    @Test("A list whose pages never end is refused")
     func endlessPages() async throws {
         try await FakeDaemon.with({ _ in try .json(Page(items: [MerchantDocument](), nextCursor: "x")) }) {
             program, daemon in
@@ -144,7 +146,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "status --check ends as monitoring expects",
+        "status --check follows the monitoring convention",
         arguments: [([], 0), (["notice"], 0), (["warning"], 1), (["critical"], 2)] as [([String], Int32)])
     func statusCheck(severities: [String], status: Int32) async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.status(severities)) }) { program, daemon in
@@ -154,7 +156,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("status --check is unknown, 3, where the daemon refuses or is not there")
+    @Test("status --check is unknown, 3, if the daemon refuses or can't be reached")
     func statusUnknown() async throws {
         try await FakeDaemon.with({ _ in .problem(403, "forbidden", "no") }) { program, daemon in
             for socket in [daemon.socketPath, "/tmp/there-is-no-such-socket"] {

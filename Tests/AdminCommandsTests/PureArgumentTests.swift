@@ -12,7 +12,7 @@ struct PureArgumentTests {
     }
 
     @Test(
-        "What is no duration is refused",
+        "Text that is not a duration is refused",
         arguments: [
             "", "d", "30", "-1d", "+1d", "1.5h", "1w", "1 d", "30D", "1h30m", "９s", "99999999999999999999d",
             "200000000000000d",
@@ -29,13 +29,13 @@ struct PureArgumentTests {
         }
     }
 
-    @Test("Less than a whole hash is a beginning", arguments: ["aXry", "cA7n/gps", "aXr+", "_-aa", "0123456789abcdef"])
-    func beginnings(text: String) throws {
-        #expect(try KeyArgument.parse(text) == .beginning(text))
+    @Test("Less than a whole hash is a prefix", arguments: ["aXry", "cA7n/gps", "aXr+", "_-aa", "0123456789abcdef"])
+    func prefixes(text: String) throws {
+        #expect(try KeyArgument.parse(text) == .prefix(text))
     }
 
     @Test(
-        "What can't begin a publicKeyHash is refused",
+        "Text that can't be the prefix of a publicKeyHash is refused",
         arguments: ["", "abc", "ab cd", "abcd=", "abcdé", String(repeating: "a", count: 65), "../../x"])
     func noKeys(text: String) {
         #expect(throws: (any Error).self) { try KeyArgument.parse(text) }
@@ -43,12 +43,12 @@ struct PureArgumentTests {
 
     @Test("A time has a date, a time and an offset")
     func times() throws {
-        #expect(try TimeArgument.parse("2023-03-20T20:46:55Z").rfc3339 == "2023-03-20T20:46:55Z")
-        #expect(throws: (any Error).self) { try TimeArgument.parse("yesterday") }
+        #expect(try Timestamp.parse("2023-03-20T20:46:55Z").rfc3339 == "2023-03-20T20:46:55Z")
+        #expect(throws: (any Error).self) { try Timestamp.parse("yesterday") }
     }
 
     @Test(
-        "A passphrase loses one line end, and nothing else",
+        "One line end after a passphrase is ignored, and nothing else",
         arguments: [("a b\n", "a b"), ("a\r\n", "a"), ("a\n\n", "a\n"), (" a ", " a ")])
     func passphrases(text: String, passphrase: String) throws {
         let program = try Program()

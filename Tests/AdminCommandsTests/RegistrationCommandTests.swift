@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import Vocabulary
 import WireAPI
 
 @Suite("merchantkeyctl registration and domain")
@@ -14,7 +15,7 @@ struct RegistrationCommandTests {
                 "a.example", "--encrypt-to", "merchant.e", "--url", "https://a.example/", "--socket", daemon.socketPath,
             ])
             #expect(transcript.status == 0 && transcript.error == "warning: no key\n", "\(transcript)")
-            #expect(transcript.output.contains("Apple asked (UTC)  2026-11-21 04:53, 5 min ago\n"))
+            #expect(transcript.output.contains("Apple's record of (UTC)  2026-11-21 04:53, 5 min ago\n"))
             let body = try #require(
                 try JSONSerialization.jsonObject(with: Data(daemon.requests[0].body)) as? [String: Any])
             #expect(body["domainNames"] as? [String] == ["xn--bcher-kva.example", "a.example"])
@@ -23,7 +24,7 @@ struct RegistrationCommandTests {
     }
 
     @Test(
-        "What is no name is wrong usage, and nothing is sent",
+        "An invalid name is wrong usage, and nothing is sent",
         arguments: [
             ["register", "ab", "--name", "n", "--domain", "a.example"],
             ["register", "a/b", "--name", "n", "--domain", "a.example"],
@@ -39,16 +40,16 @@ struct RegistrationCommandTests {
         }
     }
 
-    @Test("Details are asked for by the encoded identifier, and say whose word they are")
+    @Test("Details are requested by the encoded identifier, and name their source")
     func details() async throws {
         try await FakeDaemon.with({ request in
             try .json(Samples.registration(source: request.target.hasSuffix("refresh=true") ? "apple" : "mirror"))
         }) { program, daemon in
             let common = ["--socket", daemon.socketPath, "registration", "details", "shop|1"]
             let mirror = try await program.run(common)
-            #expect(mirror.output.contains("the mirror\n"))
+            #expect(mirror.output.contains("source                   the daemon's record\n"))
             let apple = try await program.run(common + ["--refresh"])
-            #expect(apple.output.contains("Apple's answer\n"))
+            #expect(apple.output.contains("source                   Apple\n"))
             #expect(
                 daemon.requests.map(\.target) == [
                     "/v1/registrations/shop%7C1", "/v1/registrations/shop%7C1?refresh=true",
@@ -58,13 +59,14 @@ struct RegistrationCommandTests {
 
     private static func withdrawal(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
         let dryRun = request.target.hasSuffix("?dryRun=true")
-        return try .json(
-            WithdrawalDocument(
-                dryRun: dryRun, domainNames: ["a.example"], warnings: ["no domain is left"],
-                registration: Samples.registration(domains: dryRun ? ["a.example"] : [])))
+        var document = WithdrawalDocument(Samples.registration(domains: dryRun ? ["a.example"] : []))
+        document.dryRun = dryRun
+        document.domainNames = ["a.example"]
+        document.warnings = ["no domain is left"]
+        return try .json(document)
     }
 
-    @Test("Elsewhere than on a terminal an unregister without --yes shows its plan, and does nothing")
+    @Test("Without a terminal, an unregister without --yes shows its plan and changes nothing")
     func unregisterUnasked() async throws {
         try await FakeDaemon.with(Self.withdrawal) { program, daemon in
             let common = ["registration", "unregister", "shop|1", "--reason", "r", "--socket", daemon.socketPath]
@@ -82,7 +84,7 @@ struct RegistrationCommandTests {
         }
     }
 
-    @Test("Sync goes on until the end, also after Apple wanted to be left alone, and joins what it found")
+    @Test("Sync continues to the end, also after a rate limit, and combines its findings")
     func sync() async throws {
         let seen = Mutex(0)
         try await FakeDaemon.with({ request in
@@ -91,15 +93,15 @@ struct RegistrationCommandTests {
                 seen += 1
                 return seen
             }
-            let finding = SyncDocument.Finding(
-                partnerInternalMerchantIdentifier: "shop-\(number)",
-                drift: [DriftDocument(kind: "missingDomain", found: nil, expected: "a.example")], mended: nil,
-                remaining: [], failure: nil)
-            return try .json(
-                SyncDocument(
-                    repair: false, compared: 2, findings: [finding],
-                    halted: number == 2 ? FailureDocument(code: "gatewayRateLimited", detail: "d", retryAfter: 1) : nil,
-                    nextCursor: number < 3 ? "c\(number)" : nil))
+            var finding = SyncDocument.Finding(.init(stringLiteral: "shop-\(number)"))
+            finding.drift = [DriftDocument("missingDomain", expected: "a.example")]
+            var batch = SyncDocument()
+            batch.compared = 2
+            batch.findings = [finding]
+            batch.halted =
+                number == 2 ? FailureDocument(code: "gatewayRateLimited", detail: "d", retryAfter: 1) : nil
+            batch.nextCursor = number < 3 ? "c\(number)" : nil
+            return try .json(batch)
         }) { program, daemon in
             let transcript = try await program.run(["registration", "sync", "--socket", daemon.socketPath])
             #expect(transcript.status == 0, "\(transcript)")
@@ -112,11 +114,11 @@ struct RegistrationCommandTests {
         }
     }
 
-    @Test("The domain file goes to standard output byte for byte, what to do with it to standard error")
+    @Test("The domain file is printed unchanged to standard output, instructions to standard error")
     func domainFile() async throws {
         try await FakeDaemon.with({ request in
             request.method == "PUT"
-                ? try .json(DomainFileDocument(sha256: "ab", size: 3, storedAt: "2026-11-21T04:53:15Z"))
+                ? try .json(DomainFileDocument(sha256: "ab", size: 3, storedAt: Samples.time))
                 : .text("0\u{1}\r\n", "text/plain")
         }) { program, daemon in
             let common = ["--socket", daemon.socketPath, "domain", "file"]
@@ -139,7 +141,7 @@ struct RegistrationCommandTests {
             let fine = request.text.contains("good")
             return try .json(
                 DomainCheckDocument(
-                    domainName: "x.example", fine: fine, address: nil,
+                    "x.example", address: nil,
                     findings: fine ? [] : [.init(kind: "redirected", detail: "found 301")]))
         }) { program, daemon in
             let common = ["--socket", daemon.socketPath, "domain", "check"]

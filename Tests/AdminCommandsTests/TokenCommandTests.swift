@@ -2,6 +2,7 @@ import Foundation
 import MerchantKeyClient
 import Synchronization
 import Testing
+import Vocabulary
 import WireAPI
 
 @Suite("merchantkeyctl token, and the decryptor's client")
@@ -123,9 +124,8 @@ struct TokenCommandTests {
         arguments: [(true, 0), (false, 1)] as [(Bool, Int32)])
     func verify(verified: Bool, status: Int32) async throws {
         try await Self.with({ _ in
-            try .json(
-                VerificationDocument(
-                    verified: verified, checks: [.init(check: "chain", outcome: "failed", finding: "x")]))
+            .text(
+                #"{"verified":\#(verified),"checks":[{"check":"chain","outcome":"failed","finding":"x"}]}"#)
         }) { program, daemon, token in
             let transcript = try await program.run(
                 ["token", "verify", "-", "--decryptor-socket", daemon.socketPath],
@@ -138,7 +138,7 @@ struct TokenCommandTests {
 
     @Test("Inspect names the stored key, and needs no daemon to read the token")
     func inspect() async throws {
-        try await Self.with(socket: "admin.sock", { _ in try .json(Samples.key(state: "retiring")) }) {
+        try await Self.with(socket: "admin.sock", { _ in try .json(Samples.key(state: .retiring)) }) {
             program, daemon, token in
             let found = try await program.run(["token", "inspect", token, "--socket", daemon.socketPath])
             #expect(found.status == 0)
@@ -172,15 +172,14 @@ struct TokenCommandTests {
             { request in
                 switch request.target {
                 case let target where target.hasSuffix("/symmetric-key"):
-                    return try .json(
-                        SymmetricKeyDocument(symmetricKey: Data(repeating: 7, count: 32).base64EncodedString()))
+                    return .text(
+                        #"{"symmetricKey":"\#(Data(repeating: 7, count: 32).base64EncodedString())"}"#)
                 case "/v1/payment-tokens/decrypt": return Self.decrypted()
                 default:
                     return try .json(
                         ResolvedKeyDocument(
-                            publicKeyHash: Samples.hash, merchantIdentifier: "merchant.a", merchantIdentifierHash: "",
-                            algorithm: "EC_v1", state: "current", certificate: "", notBefore: "", notAfter: "",
-                            privateKey: nil))
+                            .init(stringLiteral: Samples.hash), of: "merchant.a", algorithm: .ecV1, state: .current,
+                            certificate: "", validFrom: Samples.time, to: Samples.time))
                 }
             }
         ) { _, daemon, _ in
@@ -204,11 +203,11 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("An answer without end is not read on")
+    @Test("A response of unlimited size is refused")
     func endless() async throws {
         try await Self.with({ _ in .text(String(repeating: " ", count: (16 << 20) + 1)) }) { _, daemon, _ in
             let client = DecryptorClient(socketPath: daemon.socketPath)
-            await #expect(throws: ClientError.protocolViolation("found an answer of more than 16777216 bytes")) {
+            await #expect(throws: ClientError.protocolViolation("the response has more than 16777216 bytes")) {
                 try await client.resolve(Samples.hash)
             }
             await client.shutdown()

@@ -105,179 +105,93 @@ import Yams
         #expect(strings("Severity", "enum") == Event.Severity.allCases.map(\.rawValue))
     }
 
-    @Test("each document has exactly the fields of its schema")
+    /// The wire type of each schema.
+    private static var wireTypes: [(schema: String, type: any Decodable.Type)] {
+        [
+            ("MerchantDocument", MerchantDocument.self), ("MerchantPage", Page<MerchantDocument>.self),
+            ("AddMerchantRequest", AddMerchantRequest.self), ("ChangeMerchantRequest", ChangeMerchantRequest.self),
+            ("KeyDocument", KeyDocument.self), ("KeyPage", Page<KeyDocument>.self),
+            ("KeyUseDocument", KeyUseDocument.self),
+            ("ObservedUse", KeyUseDocument.Observed.self), ("CertificateDocument", CertificateDocument.self),
+            ("KeyTransitionDocument", KeyTransitionDocument.self),
+            ("KeyTransition", KeyTransitionDocument.Transition.self), ("GenerateKeyRequest", GenerateKeyRequest.self),
+            ("ImportKeyRequest", ImportKeyRequest.self), ("KeyTransitionRequest", KeyTransitionRequest.self),
+            ("RevokeKeyRequest", RevokeKeyRequest.self), ("DestroyKeyRequest", DestroyKeyRequest.self),
+            ("RollDocument", RollDocument.self), ("RollPage", Page<RollDocument>.self),
+            ("StartRollRequest", StartRollRequest.self), ("FinishRollRequest", FinishRollRequest.self),
+            ("AbandonRollRequest", AbandonRollRequest.self), ("RegistrationDocument", RegistrationDocument.self),
+            ("RegistrationPage", Page<RegistrationDocument>.self), ("DriftDocument", DriftDocument.self),
+            ("FailureDocument", FailureDocument.self), ("WithdrawalDocument", WithdrawalDocument.self),
+            ("SyncDocument", SyncDocument.self), ("SyncFinding", SyncDocument.Finding.self),
+            ("RegisterRequest", RegisterRequest.self), ("UnregisterRequest", UnregisterRequest.self),
+            ("SyncRequest", SyncRequest.self), ("DomainFileDocument", DomainFileDocument.self),
+            ("DomainCheckDocument", DomainCheckDocument.self), ("DomainCheckFinding", DomainCheckDocument.Finding.self),
+            ("DomainCheckRequest", DomainCheckRequest.self), ("StatusDocument", StatusDocument.self),
+            ("Finding", StatusDocument.Finding.self), ("FindingItem", StatusDocument.Finding.Item.self),
+            ("EndingWeek", StatusDocument.Week.self), ("WaitingDestruction", StatusDocument.Destruction.self),
+            ("Webhook", StatusDocument.Webhook.self), ("HealthDocument", HealthDocument.self),
+            ("EventDocument", EventDocument.self), ("EventPage", Page<EventDocument>.self),
+            ("RedeliverEventsRequest", RedeliverEventsRequest.self),
+            ("RedeliveredEventsDocument", RedeliveredEventsDocument.self),
+            ("AuditRecordDocument", AuditRecordDocument.self), ("Caller", AuditRecordDocument.CallerDocument.self),
+            ("AuditHead", AuditHeadDocument.self), ("AuditBreak", AuditBreakDocument.self),
+            ("AuditVerificationDocument", AuditVerificationDocument.self), ("BackupRequest", BackupRequest.self),
+            ("BackupDocument", BackupDocument.self), ("BackupVerificationDocument", BackupVerificationDocument.self),
+            ("BackupCoverageDocument", BackupCoverageDocument.self),
+            ("RotateMasterKeyRequest", RotateMasterKeyRequest.self), ("MasterKeyDocument", MasterKeyDocument.self),
+            ("MasterKeyRotation", MasterKeyDocument.Rotation.self), ("RotationPlanDocument", RotationPlanDocument.self),
+            ("Problem", Problem.self), ("ResolvedKeyDocument", ResolvedKeyDocument.self),
+            ("SymmetricKeyRequest", SymmetricKeyRequest.self), ("SymmetricKeyDocument", SymmetricKeyDocument.self),
+            ("AuthorizationDocument", AuthorizationDocument.self), ("VerificationDocument", VerificationDocument.self),
+            ("CheckDocument", CheckDocument.self),
+        ]
+    }
+
+    @Test(
+        "each wire type has the fields of its schema, neither more nor fewer, and decodes a document that has them all")
     func fields() throws {
-        let seen = KeyUseDocument.Observed(count: 1, first: "", last: "")
-        let use = KeyUseDocument(requests: seen, decryptions: seen)
-        let certificate = CertificateDocument(
-            fingerprint: "", serialNumber: "", subject: "", issuer: "", notBefore: "", notAfter: "",
-            issuerVerified: true, storedAt: "", certificate: "")
-        let key = KeyDocument(
-            publicKeyHash: "", merchantIdentifier: "", algorithm: "", purpose: "", state: "", origin: "", createdAt: "",
-            stateSince: "", notBefore: "", notAfter: "", revocationReason: "", destroyAfter: "", exportedAt: "",
-            certificates: [certificate], csr: "", use: use)
-        let merchant = MerchantDocument(
-            merchantIdentifier: "", merchantIdentifierHash: "", name: "", targetActiveKeyPairs: 2, activeKeyPairs: 0,
-            createdAt: "", newestKeyBackedUp: true, pendingKeyPairs: [key])
-        let item = StatusDocument.Finding.Item(severity: "", detail: "", merchantIdentifier: "", publicKeyHash: "")
-        let finding = StatusDocument.Finding(
-            severity: "", code: "", detail: "", count: 1, countBySeverity: [:], mostUrgent: [item])
-        let webhook = StatusDocument.Webhook(
-            name: "", undelivered: 0, parked: 0, oldestUndelivered: "", lastDelivered: "", lastFailed: "",
-            lastFailure: "")
-        let event = EventDocument(
-            id: "", sequence: 1, kind: "", severity: "", occurredAt: "", merchantIdentifier: "", publicKeyHash: "",
-            rollId: "", detail: "")
-        let caller = AuditRecordDocument.CallerDocument(uid: 0, gid: 0, pid: 0, program: "")
-        let move = KeyTransitionDocument.Transition(publicKeyHash: "", from: "", to: "")
-        let check = CheckDocument(check: "", outcome: "", finding: "")
-        let drift = DriftDocument(kind: "", found: "", expected: "")
-        let failure = FailureDocument(code: "", detail: "", retryAfter: 1)
-        let registration = RegistrationDocument(
-            partnerInternalMerchantIdentifier: "", state: "", source: "", partnerMerchantName: "", domainNames: [],
-            encryptTo: "", encryptToHash: "", merchantUrl: "", merchantIdentifier: "", learnedAt: "", ageSeconds: 0,
-            drift: [drift], createdAt: "", changedAt: "", warnings: [])
-        let syncFinding = SyncDocument.Finding(
-            partnerInternalMerchantIdentifier: "", drift: [drift], mended: true, remaining: [], failure: failure)
-        let domainFinding = DomainCheckDocument.Finding(kind: "", detail: "")
-        let roll = RollDocument(
-            rollId: "", merchantIdentifier: "", algorithm: "", state: "", from: "", to: "", waitingFor: "", since: "",
-            next: "", quietAt: "", startedAt: "", endedAt: "", reason: "", dryRun: true, transitions: [move],
-            warnings: [])
-        let documents: [(String, any Encodable)] = [
-            ("RollDocument", roll), ("RollPage", Page(items: [roll], nextCursor: "")), ("KeyUseDocument", use),
-            ("ObservedUse", seen), ("StartRollRequest", StartRollRequest(algorithm: "")),
-            ("FinishRollRequest", FinishRollRequest(now: true, reason: "", dryRun: true)),
-            ("AbandonRollRequest", AbandonRollRequest(reason: "", dryRun: true)),
-            ("EndingWeek", StatusDocument.Week(begins: "", ending: 1)),
-            (
-                "WaitingDestruction",
-                StatusDocument.Destruction(publicKeyHash: "", merchantIdentifier: "", destroyAfter: "")
-            ),
-            ("RegistrationDocument", registration), ("DriftDocument", drift), ("FailureDocument", failure),
-            ("RegistrationPage", Page(items: [registration], nextCursor: "")), ("SyncFinding", syncFinding),
-            (
-                "WithdrawalDocument",
-                WithdrawalDocument(dryRun: true, domainNames: [], warnings: [], registration: registration)
-            ),
-            (
-                "SyncDocument",
-                SyncDocument(
-                    repair: true, compared: 1, findings: [syncFinding], halted: failure, nextCursor: "")
-            ),
-            ("DomainFileDocument", DomainFileDocument(sha256: "", size: 1, storedAt: "")),
-            ("DomainCheckFinding", domainFinding),
-            (
-                "DomainCheckDocument",
-                DomainCheckDocument(domainName: "", fine: false, address: "", findings: [domainFinding])
-            ),
-            (
-                "RegisterRequest",
-                RegisterRequest(
-                    partnerInternalMerchantIdentifier: "", partnerMerchantName: "", domainNames: [], encryptTo: "",
-                    merchantUrl: "", merchantIdentifier: "")
-            ),
-            ("UnregisterRequest", UnregisterRequest(domainNames: [], reason: "")),
-            ("SyncRequest", SyncRequest(repair: true, limit: 1, cursor: "")),
-            ("DomainCheckRequest", DomainCheckRequest(domainName: "")),
-            ("MerchantDocument", merchant), ("KeyDocument", key), ("CertificateDocument", certificate),
-            ("MerchantPage", Page(items: [merchant], nextCursor: "")), ("KeyPage", Page(items: [key], nextCursor: "")),
-            ("KeyTransitionDocument", KeyTransitionDocument(dryRun: true, transitions: [move], warnings: [], key: key)),
-            ("KeyTransition", move), ("Finding", finding), ("FindingItem", item), ("Caller", caller),
-            ("CheckDocument", check),
-            (
-                "StatusDocument",
-                StatusDocument(
-                    version: "", environment: "", time: "", startedAt: "", merchants: 0, merchantsBelowTarget: 0,
-                    keyPairs: [:], certificates: 0, auditRecords: 0,
-                    auditHead: AuditHeadDocument(sequence: 1, hash: ""),
-                    backups: BackupCoverageDocument(
-                        lastVerified: "", file: "", merchantsWithoutBackup: 0, withoutBackup: []),
-                    findings: [finding], webhooks: [webhook])
-            ),
-            ("AuditHead", AuditHeadDocument(sequence: 1, hash: "")),
-            ("AuditBreak", AuditBreakDocument(kind: "", sequence: 1, detail: "")),
-            (
-                "AuditVerificationDocument",
-                AuditVerificationDocument(
-                    examined: 0, breakCount: 0, breaks: [], head: AuditHeadDocument(sequence: 1, hash: ""),
-                    nextCursor: "")
-            ),
-            ("HealthDocument", HealthDocument(live: true, ready: true, reasons: [], findings: [finding])),
-            ("Webhook", webhook), ("EventDocument", event),
-            ("EventPage", Page(items: [event], nextCursor: "")),
-            ("RedeliverEventsRequest", RedeliverEventsRequest(sequence: 1, webhook: "")),
-            ("RedeliveredEventsDocument", RedeliveredEventsDocument(redelivered: 0)),
-            (
-                "AuditRecordDocument",
-                AuditRecordDocument(
-                    sequence: 1, at: "", action: "", caller: caller, merchantIdentifier: "", publicKeyHash: "",
-                    before: "", after: "", reason: "", requestId: "", hash: "", previousHash: "")
-            ),
-            ("Problem", Problem(status: 400, code: "", title: "", detail: "", requestId: "")),
-            (
-                "ResolvedKeyDocument",
-                ResolvedKeyDocument(
-                    publicKeyHash: "", merchantIdentifier: "", merchantIdentifierHash: "", algorithm: "", state: "",
-                    certificate: "", notBefore: "", notAfter: "", privateKey: "")
-            ),
-            ("SymmetricKeyDocument", SymmetricKeyDocument(symmetricKey: "")),
-            (
-                "AuthorizationDocument",
-                AuthorizationDocument(
-                    network: "", primaryAccountNumber: "", expirationDate: "", cryptogram: "",
-                    electronicCommerceIndicator: "", tokenBlockA: "", tokenBlockB: "", tokenRequestorID: "")
-            ),
-            ("VerificationDocument", VerificationDocument(verified: true, checks: [check])),
-            (
-                "AddMerchantRequest",
-                AddMerchantRequest(merchantIdentifier: "", name: "", targetActiveKeyPairs: 2, generateKeyPairs: true)
-            ),
-            ("ChangeMerchantRequest", ChangeMerchantRequest(name: "", targetActiveKeyPairs: 2)),
-            ("GenerateKeyRequest", GenerateKeyRequest(algorithm: "", purpose: "")),
-            (
-                "ImportKeyRequest",
-                ImportKeyRequest(
-                    privateKey: "", certificate: "", passphrase: "", state: "", purpose: "", allowExpired: true)
-            ),
-            ("KeyTransitionRequest", KeyTransitionRequest(dryRun: true)),
-            ("RevokeKeyRequest", RevokeKeyRequest(reason: "", dryRun: true)),
-            ("DestroyKeyRequest", DestroyKeyRequest(afterSeconds: 0, dryRun: true)),
-            ("SymmetricKeyRequest", SymmetricKeyRequest(ephemeralPublicKey: "", wrappedKey: "")),
-        ]
-        let backup = BackupDocument(
-            file: "", createdAt: "", programVersion: "", schemaVersion: 1, databaseBytes: 1, sha256: "", merchants: 0,
-            keyPairs: [:], certificates: 0, auditHead: AuditHeadDocument(sequence: 1, hash: ""))
-        let backups: [(String, any Encodable)] = [
-            ("BackupRequest", BackupRequest(file: "")), ("BackupDocument", backup),
-            (
-                "BackupVerificationDocument",
-                BackupVerificationDocument(
-                    backup: backup, good: true, keyPairsVerified: 0, certificatesChecked: 0, auditRecordsChecked: 0,
-                    seconds: 0, findings: [])
-            ),
-            (
-                "BackupCoverageDocument",
-                BackupCoverageDocument(lastVerified: "", file: "", merchantsWithoutBackup: 0, withoutBackup: [])
-            ),
-        ]
-        let masterKey = MasterKeyDocument(
-            masterKeyIdentifier: "", dataKeyIdentifier: 1, source: "",
-            rotation: .init(
-                state: "", dataKeyOnly: true, dataKeyIdentifier: 1, total: 0, done: 0, startedAt: "", finishedAt: "",
-                obstacle: ""))
-        let rotation: [(String, any Encodable)] = [
-            ("RotateMasterKeyRequest", RotateMasterKeyRequest(dataKeyOnly: true, dryRun: true)),
-            ("MasterKeyDocument", masterKey), ("MasterKeyRotation", masterKey.rotation),
-            (
-                "RotationPlanDocument",
-                RotationPlanDocument(dryRun: true, joins: true, steps: [], masterKey: masterKey)
-            ),
-        ]
-        for (name, document) in documents + backups + rotation {
-            let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(document)) as? [String: Any]
-            let properties = contract["components"]?["schemas"]?[name]?["properties"]?.mapping.map { Array($0.keys) }
-            #expect(Set((object ?? [:]).keys) == Set((properties ?? []).compactMap(\.string)), "\(name)")
+        for (name, type) in Self.wireTypes {
+            let schema = try #require(contract["components"]?["schemas"]?[name], "\(name)")
+            let properties = Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? [])
+            let json = try JSONSerialization.data(withJSONObject: example(of: schema))
+            let fields = try #require(
+                try? Self.fields(of: type, decodedFrom: json), "\(name): \(String(decoding: json, as: UTF8.self))")
+            #expect(fields == properties, "\(name)")
+        }
+    }
+
+    private static func fields<Document: Decodable>(of type: Document.Type, decodedFrom json: Data) throws -> Set<
+        String
+    > {
+        Set(Mirror(reflecting: try JSONDecoder().decode(type, from: json)).children.compactMap(\.label))
+    }
+
+    /// A value of the schema, with every property.
+    private func example(of schema: Node) throws -> Any {
+        switch schema["$ref"]?.string?.split(separator: "/").last {
+        case "MerchantIdentifier": return "merchant.com.example"
+        case "PartnerInternalMerchantIdentifier": return "shop-1"
+        case "DomainName": return "shop.example.com"
+        case "PublicKeyHash": return "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls="
+        case "SHA256Hex": return String(repeating: "ab", count: 32)
+        case "Time": return "2026-11-21T04:53:15Z"
+        default: break
+        }
+        let schema = resolved(schema)
+        if schema["$ref"] != nil { return try example(of: schema) }
+        if let first = schema["enum"]?.sequence?.first?.string { return first }
+        switch schema["type"]?.string {
+        case "string": return ""
+        case "boolean": return true
+        case "integer": return schema["minimum"]?.int ?? 1
+        case "number": return 1
+        case "array": return [try example(of: try #require(schema["items"]))]
+        default:
+            var object: [String: Any] = [:]
+            for (name, property) in schema["properties"]?.mapping ?? [:] {
+                object[try #require(name.string)] = try example(of: property)
+            }
+            return object
         }
     }
 

@@ -34,7 +34,7 @@ import AdminServer
                 (.get, Paths.wellKnownDomainFile),
                 (.get, Paths.rolls), (.get, Paths.roll("1")),
                 (.post, Paths.rolls(of: merchant)), (.post, "\(Paths.roll("1"))/finish"),
-            ] + Paths.KeyTransition.allCases.map { (.post, Paths.verb($0, hash)) }
+            ] + Paths.KeyTransition.allCases.map { (.post, Paths.keyTransition($0, hash)) }
         for (method, path) in calls {
             #expect(AdminRoute.all.contains { $0.method == method && $0.matches(path) }, "\(method) \(path)")
         }

@@ -58,7 +58,7 @@ struct TestServer: Sendable {
         test.repository.setEventObserver(operations.notifier)
         let server = AdminServer(
             socketPath: test.socket, socketMode: mode, operations: operations, policy: policy,
-            health: { HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the clock jumped"]) },
+            health: { HealthDocument(reasons: ready ? [] : ["the clock jumped"]) },
             version: "1.2.3", startedAt: clock.now, openAPI: openAPI, requests: test.requests, logger: test.log.logger)
         let group = ServiceGroup(
             services: [server], logger: Logger(label: "services") { _ in SwiftLogNoOpLogHandler() })

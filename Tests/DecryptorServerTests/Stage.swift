@@ -83,7 +83,7 @@ final class Stage: Sendable {
             operations: operations, policy: policy,
             health: { [self] in
                 let ready = isReady.withLock { $0 }
-                return HealthDocument(live: true, ready: ready, reasons: ready ? [] : ["the store does not answer"])
+                return HealthDocument(reasons: ready ? [] : ["the store does not answer"])
             }, responses: responses, requests: requests, limits: limits, logger: logger)
         let group = ServiceGroup(configuration: .init(services: [.init(service: server)], logger: logger))
         try await withThrowingTaskGroup { tasks in

@@ -101,7 +101,7 @@ import Vocabulary
             "\(Installation.programs)/merchantkeyctl", "backup", "verify", backup, "--offline", "--state-directory",
             state,
         ])
-        #expect(offline.status == 0 && offline.output.contains("key pairs proven       1"), "\(offline.output)")
+        #expect(offline.status == 0 && offline.output.contains("key pairs verified     1"), "\(offline.output)")
         #expect(try bytes("b").count > 0)
 
         let done = try restore(backup, to: state, "--replace")

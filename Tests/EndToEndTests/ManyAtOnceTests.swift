@@ -98,7 +98,7 @@ import Testing
         importer.waitForExit()
         let said = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         #expect(importer.terminationStatus == 1 && importer.terminationReason == .exit, "\(said)")
-        #expect(said.contains("goes on where it was"))
+        #expect(said.contains("run the same command again to continue"))
         // Without the header.
         let reported = try String(contentsOfFile: report, encoding: .utf8).count { $0 == "\n" } - 1
         let merchants = try installation.ctlJSON("status")["merchants"] as? Int

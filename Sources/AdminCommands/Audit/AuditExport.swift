@@ -4,7 +4,7 @@ import StrictJSON
 
 struct AuditExport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write audit records as JSON, one a line, oldest first, to standard output.")
+        commandName: "export", abstract: "Write audit records to standard output as JSON lines, oldest first.")
 
     @OptionGroup var options: AuditOptions
     @OptionGroup var global: GlobalOptions
@@ -13,7 +13,7 @@ struct AuditExport: AsyncParsableCommand {
         try await global.withAdmin { admin in
             try await admin.eachAuditPage(try await options.query(admin)) { page in
                 guard case .object(let object) = try Printer.parse(page.json), case .array(let items) = object["items"]
-                else { throw CommandFailure(.refused, "merchantkeyctl: the daemon's answer holds no 'items'") }
+                else { throw CommandFailure(.refused, "merchantkeyctl: the daemon's response has no 'items'") }
                 StandardStream.output.write(items.map { JSONText.compact($0) + "\n" }.joined())
             }
         }

@@ -8,7 +8,7 @@ struct AuditList: AsyncParsableCommand {
 
     @OptionGroup var options: AuditOptions
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    @Option(help: ArgumentHelp("The largest number of records.", valueName: "n"))
     var limit = 100
 
     @OptionGroup var global: GlobalOptions
@@ -21,7 +21,7 @@ struct AuditList: AsyncParsableCommand {
         try await global.withAdmin { admin in
             let records = try await admin.auditRecords(try await options.query(admin), most: limit)
             try global.printer.show(records, orTable: AuditRecordDocument.table)
-            if records.hasMore { global.printer.remark("there are more records; see --limit") }
+            if records.hasMore { global.printer.note("there are more records; raise --limit to see them") }
         }
     }
 }
@@ -29,10 +29,10 @@ struct AuditList: AsyncParsableCommand {
 extension AuditRecordDocument {
     fileprivate static func table(_ records: [AuditRecordDocument]) -> Block {
         .table(
-            headings: ["NUMBER", "TIME (UTC)", "DEED", "CALLER", "MERCHANT", "PUBLIC KEY HASH", "CHANGE", "REASON"],
+            headings: ["NUMBER", "TIME (UTC)", "ACTION", "CALLER", "MERCHANT", "PUBLIC KEY HASH", "CHANGE", "REASON"],
             rows: records.map {
                 [
-                    Cell("\($0.sequence)"), Cell(time: $0.at), Cell($0.action),
+                    Cell($0.sequence), Cell(time: $0.at), Cell($0.action),
                     Cell("uid \($0.caller.uid), \($0.caller.programName)"), Cell($0.merchantIdentifier),
                     Cell($0.publicKeyHash), Cell($0.change), Cell($0.reason),
                 ]
@@ -50,6 +50,6 @@ extension AuditRecordDocument {
 }
 
 extension AuditRecordDocument.CallerDocument {
-    /// Without its directories, which JSON has.
+    /// Without its directories; JSON output has the whole path.
     fileprivate var programName: String { program.split(separator: "/").last.map(String.init) ?? program }
 }

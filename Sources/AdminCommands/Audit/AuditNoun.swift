@@ -4,33 +4,38 @@ import Vocabulary
 
 struct AuditNoun: NounCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Who did what, when and why.",
+        commandName: "audit", abstract: "List, export and verify the audit.",
         subcommands: [AuditList.self, AuditExport.self, AuditVerify.self])
 }
 
-/// Which records a verb is about.
+/// Selects audit records.
 struct AuditOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Only of this merchant.", valueName: "id"), transform: MerchantArgument.parse)
+        help: ArgumentHelp("Only records of this merchant.", valueName: "id"), transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
-    @Option(help: ArgumentHelp("Only of this key.", valueName: "key"), transform: KeyArgument.parse)
+    @Option(help: ArgumentHelp("Only records of this key.", valueName: "key"), transform: KeyArgument.parse)
     var key: KeyArgument?
 
-    @Option(help: ArgumentHelp("Only of callers with this uid.", valueName: "uid"))
+    @Option(help: ArgumentHelp("Only records of callers with this uid.", valueName: "uid"))
     var caller: UInt32?
 
     @Option(
-        help: ArgumentHelp("Only from this moment on, as 2026-11-21T04:53:15Z.", valueName: "time"),
-        transform: TimeArgument.parse)
+        help: ArgumentHelp("Only records from this time on, such as 2026-11-21T04:53:15Z.", valueName: "time"),
+        transform: Timestamp.parse)
     var since: Timestamp?
 
     @Option(
-        help: ArgumentHelp("Only before this moment.", valueName: "time"), transform: TimeArgument.parse)
+        help: ArgumentHelp("Only records before this time.", valueName: "time"), transform: Timestamp.parse)
     var until: Timestamp?
 
     func query(_ admin: AdminClient) async throws -> AuditQuery {
-        AuditQuery(
-            merchant: merchant, key: try await key?.resolve(admin), callerUID: caller, since: since, until: until)
+        var query = AuditQuery()
+        query.merchant = merchant
+        query.key = try await key?.resolve(admin)
+        query.callerUID = caller
+        query.since = since
+        query.until = until
+        return query
     }
 }

@@ -5,15 +5,16 @@ import WireAPI
 
 struct AuditVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Prove that no audit record was edited, removed, cut off or reordered.",
+        commandName: "verify", abstract: "Verify that no audit record was edited, removed, cut off or reordered.",
         discussion: """
-            Exit status: 0 for a whole chain, 1 for a broken one. A chain that was cut off or made anew by somebody who \
-            knows how shows only against a head that was kept elsewhere: the setting audit.head ships it, 'status' shows it.
+            Exit status: 0 for an intact chain, 1 for a broken one. An attacker who can write the database could cut off or \
+            rebuild the chain; --head detects this. Save the head elsewhere: 'status' shows it, and the setting audit.head \
+            sends it to another place.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "A head that was kept elsewhere, to hold against the chain: its number, a colon, its hash.",
+            "Compare the chain with a head that was saved earlier: its number, a colon, its hash.",
             valueName: "head"))
     var head: String?
 
@@ -33,54 +34,55 @@ struct AuditVerify: AsyncParsableCommand {
         let json = try JSONEncoder().encode(result)
         try global.printer.show(json) { result.blocks }
         guard result.intact else {
-            throw CommandFailure(.refused, "the audit chain is broken in \(result.breakCount) places, see above")
+            throw CommandFailure(
+                .refused, "the audit chain is broken in \(result.breakCount) places; they are listed above")
         }
     }
 
-    private func verify(_ admin: AdminClient) async throws -> AuditVerdict {
-        var verdict = AuditVerdict()
+    private func verify(_ admin: AdminClient) async throws -> AuditResult {
+        var result = AuditResult()
         var cursor: String?
         repeat {
-            let piece = try await admin.verifyAudit(against: cursor == nil ? head : nil, from: cursor)
-            verdict.add(piece)
-            cursor = piece.nextCursor
+            let range = try await admin.verifyAudit(against: cursor == nil ? head : nil, from: cursor)
+            result.add(range)
+            cursor = range.nextCursor
             if cursor != nil, StandardStream.error.isTerminal {
-                StandardStream.error.write("\r\(verdict.records) of \(verdict.head?.sequence ?? 0) records")
+                StandardStream.error.write("\r\(result.records) of \(result.head?.sequence ?? 0) records")
             }
         } while cursor != nil
         if StandardStream.error.isTerminal { StandardStream.error.write("\r\u{1B}[K") }
-        return verdict
+        return result
     }
 }
 
-/// The pieces' findings put together.
-private struct AuditVerdict: Encodable {
+/// The combined results of all ranges.
+private struct AuditResult: Encodable {
     private(set) var intact = true
     private(set) var records = 0
     private(set) var breakCount = 0
     private(set) var breaks: [AuditBreakDocument] = []
     private(set) var head: AuditHeadDocument?
 
-    mutating func add(_ piece: AuditVerificationDocument) {
-        records += piece.examined
-        breakCount += piece.breakCount
-        breaks += piece.breaks.prefix(max(0, 100 - breaks.count))
-        head = piece.head ?? head
+    mutating func add(_ range: AuditVerificationDocument) {
+        records += range.examined
+        breakCount += range.breakCount
+        breaks += range.breaks.prefix(max(0, 100 - breaks.count))
+        head = range.head ?? head
         intact = breakCount == 0
     }
 
     var blocks: [Block] {
         let record = Block.record([
-            ("chain", intact ? Cell("whole", .good) : Cell("broken", .critical)),
-            ("records", Cell("\(records)")),
-            ("head", head.map { Cell("\($0.sequence):\($0.hash)") }),
+            ("chain", intact ? Cell("intact", .good) : Cell("broken", .critical)),
+            ("records", Cell(records)),
+            ("head", head.map { Cell($0.description) }),
         ])
         guard !intact else { return [record] }
         return [
             record,
             .table(
                 headings: ["KIND", "RECORD", "FINDING"],
-                rows: breaks.map { [Cell($0.kind, .critical), Cell("\($0.sequence)"), Cell($0.detail)] }),
+                rows: breaks.map { [Cell($0.kind, .critical), Cell($0.sequence), Cell($0.detail)] }),
         ]
     }
 }

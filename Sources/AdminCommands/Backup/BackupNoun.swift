@@ -3,13 +3,14 @@ import Foundation
 
 struct BackupNoun: NounCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copies of the database for the bad day; never of the master key.",
+        commandName: "backup",
+        abstract: "Create, verify and restore backups of the database. Backups never contain the master key.",
         subcommands: [BackupCreate.self, BackupVerify.self, BackupRestore.self])
 
-    /// The daemon does not know our working directory.
+    /// The daemon has another working directory.
     static func absolute(_ file: String) throws(CommandFailure) -> String {
         guard file != "-" else {
-            throw CommandFailure(.wrongUsage, "FILE is '-', expected a name: the daemon writes the file, or reads it")
+            throw CommandFailure(.wrongUsage, "FILE is '-', expected a path, because the daemon opens the file")
         }
         return file.hasPrefix("/") ? file : "\(FileManager.default.currentDirectoryPath)/\(file)"
     }

@@ -2,29 +2,30 @@ import ArgumentParser
 
 struct BackupRestore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Put a backup in the place of the database; the daemon must not run.",
+        commandName: "restore", abstract: "Replace the database with a backup; the daemon must be stopped.",
         discussion: """
-            The master key must be in its place, or be named. The backup is tried out before anything is touched; a wrong \
-            master key or a damaged backup changes nothing. Whenever it is cut short, running it again finishes it. What \
-            was done after the backup was made is undone, revocations too.
+            The master key is read from where the settings say, or from --master-key-file. The backup is verified first: with \
+            a wrong master key or a damaged backup nothing changes. If the restore is interrupted, run it again to finish it. \
+            Every change made after the backup is undone, including revocations.
             """)
 
-    @Argument(help: "A backup.")
+    @Argument(help: "The backup file.")
     var file: String
 
-    @Flag(help: "Move a database that is there aside.")
+    @Flag(help: "Move an existing database aside.")
     var replace = false
 
-    @Flag(help: "Restore a backup that is not good all the same: the last resort.")
+    @Flag(help: "Restore a backup even if its verification fails; only as a last resort.")
     var acceptFindings = false
 
     @Option(
         help: ArgumentHelp(
-            "The master key; default: the settings'.",
-            discussion: "Again for a second one, where the backup was made during a rotation.", valueName: "file"))
+            "File of the master key. Default: as in the settings.",
+            discussion: "Repeat the option for a backup that was created during a rotation of the master key.",
+            valueName: "file"))
     var masterKeyFile: [String] = []
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var paths: DaemonPathOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -32,6 +33,6 @@ struct BackupRestore: AsyncParsableCommand {
         if replace { arguments.append("--replace") }
         if acceptFindings { arguments.append("--accept-findings") }
         for file in masterKeyFile { arguments += ["--master-key-file", file] }
-        try DaemonProgram.become(arguments + place.arguments + global.outputArguments)
+        try DaemonProgram.execute(arguments + paths.arguments + global.outputArguments)
     }
 }

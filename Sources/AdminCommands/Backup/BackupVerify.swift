@@ -4,38 +4,39 @@ import WireAPI
 
 struct BackupVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Restore a backup elsewhere and open everything in it.",
+        commandName: "verify", abstract: "Verify a backup by restoring it into a scratch directory.",
         discussion: """
-            Unseals every private key, holds each against its public key and its certificates, proves the audit chain, and \
-            says how long it took. FILE is not changed. With --offline no daemon is needed, but the master key.
+            Unseals every private key, compares it with its public key and certificates, verifies the audit chain, and shows \
+            how long this took. FILE is not changed. With --offline, the command needs the master key but no daemon.
             """)
 
-    @Argument(help: "A backup on the daemon's machine.")
+    @Argument(help: "The backup file, on the daemon's machine.")
     var file: String
 
-    @Flag(help: "Without the daemon, on this machine.")
+    @Flag(help: "Verify on this machine, without the daemon.")
     var offline = false
 
     @Option(
         help: ArgumentHelp(
-            "With --offline: the master key; default: the settings'.",
-            discussion: "Again for a second one, where the backup was made during a rotation.", valueName: "file"))
+            "With --offline: file of the master key. Default: as in the settings.",
+            discussion: "Repeat the option for a backup that was created during a rotation of the master key.",
+            valueName: "file"))
     var masterKeyFile: [String] = []
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var paths: DaemonPathOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard offline || (masterKeyFile.isEmpty && place.arguments.isEmpty) else {
-            throw ValidationError("--master-key-file, --config and --state-directory go with --offline")
+        guard offline || (masterKeyFile.isEmpty && paths.arguments.isEmpty) else {
+            throw ValidationError("--master-key-file, --config and --state-directory need --offline")
         }
     }
 
     func run() async throws {
         let path = try BackupNoun.absolute(file)
         guard !offline else {
-            try DaemonProgram.become(
-                ["backup-verify", path] + masterKeyFile.flatMap { ["--master-key-file", $0] } + place.arguments
+            try DaemonProgram.execute(
+                ["backup-verify", path] + masterKeyFile.flatMap { ["--master-key-file", $0] } + paths.arguments
                     + global.outputArguments)
         }
         try await global.withAdmin { admin in
@@ -47,21 +48,23 @@ struct BackupVerify: AsyncParsableCommand {
 }
 
 extension BackupVerificationDocument {
-    /// - Throws: ``CommandFailure`` for a backup that is not good.
+    /// - Throws: ``CommandFailure`` if the verification found a fault.
     func requireGood() throws(CommandFailure) {
-        guard good else { throw CommandFailure(.refused, "\(backup.file) is not good, see above") }
+        guard good else {
+            throw CommandFailure(.refused, "the verification of \(backup.file) failed; the findings are listed above")
+        }
     }
 
     var blocks: [Block] {
         let record = Block.record([
             ("backup", good ? Cell("good", .good) : Cell("not good", .critical)),
             ("file", Cell(backup.file)),
-            ("made (UTC)", Cell(time: backup.createdAt)),
-            ("merchants", Cell("\(backup.merchants)")),
-            ("key pairs proven", Cell("\(keyPairsVerified)")),
-            ("certificates checked", Cell("\(certificatesChecked)")),
-            ("audit records checked", Cell("\(auditRecordsChecked)")),
-            ("audit head", backup.auditHead.map { Cell("\($0.sequence):\($0.hash)") }),
+            ("created (UTC)", Cell(time: backup.createdAt)),
+            ("merchants", Cell(backup.merchants)),
+            ("key pairs verified", Cell(keyPairsVerified)),
+            ("certificates checked", Cell(certificatesChecked)),
+            ("audit records checked", Cell(auditRecordsChecked)),
+            ("audit head", backup.auditHead.map { Cell($0.description) }),
             ("seconds", Cell("\(seconds)")),
         ])
         guard !good else { return [record] }
@@ -73,9 +76,9 @@ extension BackupDocument {
     var blocks: [Block] {
         [
             .record([
-                ("file", Cell(file)), ("made (UTC)", Cell(time: createdAt)), ("merchants", Cell("\(merchants)")),
-                ("bytes", Cell("\(databaseBytes)")), ("sha256", Cell(sha256)),
-                ("audit head", auditHead.map { Cell("\($0.sequence):\($0.hash)") }),
+                ("file", Cell(file)), ("created (UTC)", Cell(time: createdAt)), ("merchants", Cell(merchants)),
+                ("bytes", Cell(databaseBytes)), ("sha256", Cell(sha256)),
+                ("audit head", auditHead.map { Cell($0.description) }),
             ])
         ]
     }

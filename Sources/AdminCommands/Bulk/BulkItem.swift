@@ -1,23 +1,23 @@
 import FoundationEssentials
 import Vocabulary
 
-/// One of the many things that a bulk operation processes.
+/// One item of a bulk operation.
 protocol BulkItem: Sendable {
-    /// What people call it, the same in every run: an identifier, a file's name.
+    /// Names the item for people, the same in every run: an identifier or a file's name.
     var name: String { get }
-    /// Changes with what is asked for: an item with other content is another item.
+    /// Changes with the request: an item with other content is another item.
     var content: String { get }
-    /// Where it stands in its file, such as `line 5`.
+    /// Its place in the file, such as `line 5`.
     var place: String? { get }
 }
 
-/// What became of one item.
+/// The result of one item.
 enum BulkOutcome: Hashable, Sendable {
-    /// With what is worth having in the report, by name.
+    /// With details for the report, by name.
     case done([String: String])
-    /// The daemon had it already as asked.
+    /// The daemon already had it as requested.
     case unchanged([String: String])
-    /// The daemon's code where it said no, and why in one sentence.
+    /// The code of the daemon's refusal, if it refused, and the reason in one sentence.
     case failed(code: String? = nil, String)
 }
 
@@ -31,19 +31,19 @@ struct BulkRecord: Codable, Hashable, Sendable {
     let content: String
     let place: String?
     let outcome: Outcome
-    /// What the daemon called it, where it refused.
+    /// The code of the daemon's refusal.
     let code: String?
     /// Why it failed.
     let detail: String?
     let result: [String: String]?
-    /// When it was written, RFC 3339.
-    let at: String?
+    /// When it was written.
+    let at: Timestamp?
 
     init(_ item: some BulkItem, _ outcome: BulkOutcome) {
         self.item = item.name
         content = item.content
         place = item.place
-        at = Timestamp(Date()).rfc3339
+        at = Timestamp(Date())
         switch outcome {
         case .done(let result):
             (self.outcome, self.result, code, detail) = (.done, result.isEmpty ? nil : result, nil, nil)

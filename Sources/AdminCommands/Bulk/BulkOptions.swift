@@ -9,7 +9,7 @@ struct BulkOptions: ParsableArguments {
             valueName: "file"))
     var report: String?
 
-    @Option(help: ArgumentHelp("How many are done at the same time, 1 to 128.", valueName: "n"))
+    @Option(help: ArgumentHelp("How many requests run at the same time, 1 to 128.", valueName: "n"))
     var concurrency = 32
 
     func validate() throws {
@@ -18,28 +18,27 @@ struct BulkOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter standard: the report's path unless another one was asked for.
-    func open(_ subcommand: String, standard: String) throws(CommandFailure) -> BulkReport {
-        try BulkReport(report ?? standard, of: subcommand)
+    /// - Parameter default: the report's path unless `--report` names another.
+    func open(_ subcommand: String, default path: String) throws(CommandFailure) -> BulkReport {
+        try BulkReport(report ?? path, of: subcommand)
     }
 }
 
-/// A directory that a verb reads from or writes to.
+/// A directory that a subcommand reads or writes.
 struct Directory {
     let path: String
 
-    /// Whether there is a directory of this name.
-    static func isThere(_ path: String) -> Bool {
+    static func exists(_ path: String) -> Bool {
         var found = stat()
         return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Makes it where it is missing.
+    /// Creates the directory unless it exists.
     ///
-    /// - Throws: ``CommandFailure`` with the system's own word for what is wrong.
-    init(making path: String) throws(CommandFailure) {
-        guard mkdir(path, 0o755) == 0 || errno == EEXIST && Self.isThere(path) else {
-            throw CommandFailure(.refused, "can't make the directory \(path): \(String(cString: strerror(errno)))")
+    /// - Throws: ``CommandFailure`` with the system's error message.
+    init(creating path: String) throws(CommandFailure) {
+        guard mkdir(path, 0o755) == 0 || errno == EEXIST && Self.exists(path) else {
+            throw CommandFailure(.refused, "can't create the directory \(path): \(String(cString: strerror(errno)))")
         }
         self.path = path
     }

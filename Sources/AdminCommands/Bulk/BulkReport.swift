@@ -2,15 +2,15 @@ import FoundationEssentials
 import Glibc
 import Vocabulary
 
-/// The report file of a bulk operation: a header line, then one JSON line for each item, written whole as soon as the item is
-/// done. A later run appends to it.
+/// The report file of a bulk operation: a header line, then one JSON line for each item, written as soon as the item is done.
+/// A later run appends to it.
 ///
-/// Used by one task; a second run on the same file is refused.
+/// Used by one task. A second run on the same file is refused.
 final class BulkReport {
-    /// The longest report that is read, in bytes.
+    /// In bytes.
     static let largest = 1 << 30
 
-    /// The first line. A file that does not begin with one is not ours, and is never written to.
+    /// The first line. A file that does not begin with it is never written.
     private struct Header: Codable {
         static let kind = "merchantkeyctl bulk operation"
 
@@ -19,15 +19,15 @@ final class BulkReport {
         let version: Int
     }
 
-    /// What an earlier run recorded of an item that it finished.
-    struct Earlier: Sendable {
+    /// What an earlier run recorded for an item that it finished.
+    struct EarlierResult: Sendable {
         let publicKeyHash: PublicKeyHash?
     }
 
     let path: String
     private let descriptor: Int32
     private let subcommand: String
-    private var finished: [Key: Earlier] = [:]
+    private var finished: [Key: EarlierResult] = [:]
 
     private struct Key: Hashable {
         let item: String
@@ -36,8 +36,8 @@ final class BulkReport {
 
     /// Opens the report, or creates it.
     ///
-    /// - Throws: ``CommandFailure`` where it cannot be written, is in use, or is no report of this subcommand. An existing
-    ///   file is unchanged then.
+    /// - Throws: ``CommandFailure`` if it cannot be written, is in use, or is not a report of this subcommand. An existing
+    ///   file is then unchanged.
     init(_ path: String, of subcommand: String) throws(CommandFailure) {
         self.path = path
         self.subcommand = subcommand
@@ -48,11 +48,13 @@ final class BulkReport {
         var found = stat()
         guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
             throw CommandFailure(
-                .refused, "can't use \(path) as the report: it is no regular file; name another file with --report")
+                .refused, "can't use \(path) as the report: it is not a regular file; name another file with --report")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw CommandFailure(
-                .refused, "can't use the report \(path): another run writes it; wait, or name another file")
+                .refused,
+                "can't use the report \(path): another run is writing it; wait for its end, or name another file with --report"
+            )
         }
         let bytes = try content()
         if bytes.isEmpty {
@@ -64,19 +66,21 @@ final class BulkReport {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// nil where no earlier run finished the item with this content.
-    func earlier(_ item: some BulkItem) -> Earlier? { finished[Key(item: item.name, content: item.content)] }
+    /// nil if no earlier run finished the item with this content.
+    func earlierResult(_ item: some BulkItem) -> EarlierResult? {
+        finished[Key(item: item.name, content: item.content)]
+    }
 
     func add(_ record: BulkRecord) throws(CommandFailure) { try write(line: record) }
 
-    /// Returns once all of it is on stable storage.
+    /// Returns when the whole report is on stable storage.
     func sync() { fsync(descriptor) }
 
     private func write(line: some Encodable) throws(CommandFailure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard var bytes = try? encoder.encode(line) else {
-            throw CommandFailure(.refused, "a line of the report \(path) can't be written as JSON")
+            throw CommandFailure(.refused, "a line of the report \(path) can't be encoded as JSON")
         }
         bytes.append(UInt8(ascii: "\n"))
         let code = bytes.write(to: descriptor)
@@ -98,7 +102,8 @@ final class BulkReport {
             guard bytes.count <= Self.largest else {
                 throw CommandFailure(
                     .refused,
-                    "can't use the report \(path): it has more than \(Self.largest) bytes; name another with --report")
+                    "can't use the report \(path): it has more than \(Self.largest) bytes; name another file with --report"
+                )
             }
         }
     }
@@ -109,22 +114,23 @@ final class BulkReport {
             let header = try? decoder.decode(Header.self, from: bytes[..<headerEnd]), header.report == Header.kind,
             header.version == 1
         else {
-            throw notAReport("its first line is no report header")
+            throw notAReport("its first line is not a report header")
         }
         guard header.subcommand == subcommand else {
             throw notAReport("it is the report of '\(header.subcommand)'")
         }
-        // A run that was killed may leave half a line at the end.
+        // A run that was killed may leave an incomplete line at the end.
         let end = (bytes.lastIndex(of: UInt8(ascii: "\n")) ?? headerEnd) + 1
         for (index, line) in bytes[(headerEnd + 1)..<end].split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let record = try? decoder.decode(BulkRecord.self, from: line) else {
-                throw notAReport("result \(index + 1) after its header can't be read")
+                throw notAReport("result \(index + 1) after its header can't be parsed")
             }
             let key = Key(item: record.item, content: record.content)
             finished[key] =
                 record.outcome == .failed
                 ? nil
-                : Earlier(publicKeyHash: record.result?["publicKeyHash"].flatMap { PublicKeyHash(anySpelling: $0) })
+                : EarlierResult(
+                    publicKeyHash: record.result?["publicKeyHash"].flatMap { PublicKeyHash(anySpelling: $0) })
         }
         guard end == bytes.endIndex || ftruncate(descriptor, off_t(end)) == 0 else {
             throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
@@ -134,6 +140,7 @@ final class BulkReport {
     private func notAReport(_ why: String) -> CommandFailure {
         CommandFailure(
             .refused,
-            "can't use \(path) as the report of '\(subcommand)': \(why); it is unchanged, name another with --report")
+            "can't use \(path) as the report of '\(subcommand)': \(why); it is unchanged; name another file with --report"
+        )
     }
 }

@@ -4,37 +4,36 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// Where one of many CSRs is written.
+/// A file for one of many CSRs.
 enum CSRFile {
     /// Names the merchant and the first 8 hexadecimal digits of the publicKeyHash, as the daemon does.
     ///
-    /// - Parameter merchant: cut where it would make the name longer than file systems take.
-    static func name(of hash: PublicKeyHash, merchant: String, isIdentity: Bool) -> String {
-        "\(merchant.prefix(200))-\(hash.hex.prefix(8))\(isIdentity ? "-identity" : "").certSigningRequest"
+    /// A merchant identifier is cut to 200 characters, because file systems limit a name to 255 bytes.
+    static func name(of key: KeyDocument) -> String {
+        let suffix = key.purpose == .identity ? "-identity" : ""
+        return
+            "\(key.merchantIdentifier.rawValue.prefix(200))-\(key.publicKeyHash.hex.prefix(8))\(suffix).certSigningRequest"
     }
 
-    /// The CSR of a key pair that is shown with it, as PEM.
+    /// Writes a key pair's CSR, as PEM.
     ///
-    /// - Returns: where it is, and whether it was not there before.
-    /// - Throws: ``CommandFailure`` where it cannot be written, or is there with another content.
+    /// - Returns: the file, and whether it is new.
+    /// - Throws: ``CommandFailure`` if it cannot be written, or exists with other content.
     static func write(_ key: KeyDocument, to directory: Directory) throws -> (path: String, isNew: Bool) {
-        guard let csr = key.csr, let hash = PublicKeyHash(anySpelling: key.publicKeyHash) else {
-            throw ClientError.protocolViolation("found a pending key pair without its CSR")
-        }
-        let isIdentity = key.purpose == KeyPurpose.identity.rawValue
-        let path = directory.file(name(of: hash, merchant: key.merchantIdentifier, isIdentity: isIdentity))
+        guard let csr = key.csr else { throw ClientError.protocolViolation("a pending key pair has no CSR") }
+        let path = directory.file(name(of: key))
         return (path, try write(Data(csr.utf8), to: path, overwrites: false))
     }
 
-    /// Whole or not at all. A loss of power may take it: the daemon has it still.
+    /// Writes the whole file or nothing. The file may be lost in a power failure; the daemon still has the CSR.
     ///
-    /// - Returns: false where it was there with this content.
-    /// - Throws: ``CommandFailure`` where it is there with another content.
+    /// - Returns: false if the file already existed with this content.
+    /// - Throws: ``CommandFailure`` if it exists with other content.
     static func write(_ bytes: Data, to path: String, overwrites: Bool) throws(CommandFailure) -> Bool {
         if access(path, F_OK) == 0 {
             if let found = try? InputFile(path).read(), found == bytes { return false }
             guard overwrites else {
-                throw CommandFailure(.refused, "\(path) exists with another content, expected none or --force")
+                throw CommandFailure(.refused, "\(path) exists with other content; remove it or use --force")
             }
         }
         let draft = "\(path).\(getpid()).new"

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// Reads comma-separated values as RFC 4180 has them, and nothing that only looks like it.
+/// Reads comma-separated values as RFC 4180 defines them, and refuses everything else.
 ///
-/// A byte order mark is skipped; lines end with LF or CRLF. A spreadsheet's file that would be read otherwise than its
-/// author sees it is refused.
+/// A byte order mark is skipped; lines end with LF or CRLF. A file that a
+/// spreadsheet program would read differently is refused.
 package struct CSVReader {
     package struct Row: Hashable, Sendable {
-        /// Where it begins, counted from 1.
+        /// The number of its first line, counted from 1.
         package let line: Int
         package let fields: [String]
 
@@ -27,12 +27,12 @@ package struct CSVReader {
     private var line = 1
 
     package init(_ bytes: Data) {
-        // A slice's indices do not begin at 0.
+        // The indices of a slice may not begin at 0.
         self.bytes = Data(bytes)
         index = self.bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
 
-    /// Every row, the heading included. Empty lines are skipped at the end only.
+    /// Every row, including the heading. Empty lines are accepted only at the end.
     ///
     /// - Throws: ``Fault``, naming the line.
     package static func rows(_ bytes: Data) throws(Fault) -> [Row] {
@@ -61,7 +61,7 @@ package struct CSVReader {
             let byte = bytes[index]
             index += 1
             if byte == UInt8(ascii: ",") { continue }
-            // Nothing but a line end is left: a field ends there or at a comma.
+            // A field ends at a comma or at a line end.
             if byte == UInt8(ascii: "\r") { index += 1 }
             line += 1
             return Row(line: begin, fields: fields)
@@ -88,7 +88,7 @@ package struct CSVReader {
             }
             if byte == UInt8(ascii: "\n") { line += 1 }
             content.append(byte)
-            try judge(byte, count: content.count)
+            try check(byte, count: content.count)
         }
         throw Fault(description: "line \(begin) has a quote that is never closed")
     }
@@ -104,7 +104,7 @@ package struct CSVReader {
                 throw Fault(description: "line \(line) has a carriage return without a line feed, expected LF or CRLF")
             }
             index += 1
-            try judge(byte, count: index - begin)
+            try check(byte, count: index - begin)
         }
         return try text(bytes[begin..<index], from: line)
     }
@@ -118,8 +118,8 @@ package struct CSVReader {
         }
     }
 
-    private func judge(_ byte: UInt8, count: Int) throws(Fault) {
-        guard byte != 0 else { throw Fault(description: "line \(line) has a NUL, expected text") }
+    private func check(_ byte: UInt8, count: Int) throws(Fault) {
+        guard byte != 0 else { throw Fault(description: "line \(line) contains a NUL byte, expected text") }
         guard count <= Self.longestField else {
             throw Fault(description: "line \(line) has a field of more than \(Self.longestField) bytes")
         }

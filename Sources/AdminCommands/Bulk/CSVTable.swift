@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A CSV file under a heading: every row has a field for each column, and no column is a surprise.
+/// A CSV file with a heading: every row has a field for each column, and every column is known.
 package struct CSVTable: Sendable {
     package struct Row: Sendable {
         package let line: Int
@@ -11,21 +11,21 @@ package struct CSVTable: Sendable {
             self.fields = fields
         }
 
-        /// nil where the file has no such column, or the field is empty.
+        /// nil if the file has no such column, or the field is empty.
         package subscript(column: String) -> String? { fields[column].flatMap { $0.isEmpty ? nil : $0 } }
     }
 
     package let rows: [Row]
 
     /// - Parameters:
-    ///   - required: columns that must be there, in any order.
-    ///   - optional: columns that may be there.
+    ///   - required: columns that the file must have, in any order.
+    ///   - optional: columns that the file may have.
     /// - Throws: ``CSVReader/Fault``, naming the line, what was found and what was expected.
     package init(_ bytes: Data, required: [String], optional: [String]) throws(CSVReader.Fault) {
         let rows = try CSVReader.rows(bytes)
         let names = (required + optional).joined(separator: ", ")
         guard let heading = rows.first else {
-            throw CSVReader.Fault(description: "there is no heading, expected one with some of \(names)")
+            throw CSVReader.Fault(description: "the file is empty, expected a heading with some of \(names)")
         }
         for (index, name) in heading.fields.enumerated() {
             guard (required + optional).contains(name) else {
@@ -33,11 +33,11 @@ package struct CSVTable: Sendable {
                     description: "line 1 has the unknown column '\(name.prefix(64))', expected some of \(names)")
             }
             guard !heading.fields[..<index].contains(name) else {
-                throw CSVReader.Fault(description: "line 1 has the column '\(name)' twice, expected it once")
+                throw CSVReader.Fault(description: "line 1 has the column '\(name)' twice, expected each column once")
             }
         }
         for name in required where !heading.fields.contains(name) {
-            throw CSVReader.Fault(description: "line 1 has no column '\(name)', expected one")
+            throw CSVReader.Fault(description: "line 1 has no column '\(name)', which is required")
         }
         var found: [Row] = []
         found.reserveCapacity(rows.count - 1)

@@ -2,19 +2,19 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Notes the first Ctrl-C or SIGTERM, so that a run ends in order; the second one ends the program.
+/// Records the first Ctrl-C or SIGTERM, so that a run finishes what it has started. The second one ends the program.
 final class Interruption: Sendable {
-    private let noted = Mutex(false)
+    private let isRecorded = Mutex(false)
     private let sources = Mutex<[any DispatchSourceSignal]>([])
 
-    var happened: Bool { noted.withLock { $0 } }
+    var happened: Bool { isRecorded.withLock { $0 } }
 
     init() {
         sources.withLock { sources in
             for number in [SIGINT, SIGTERM] {
                 signal(number, SIG_IGN)
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-                source.setEventHandler { [weak self] in self?.note() }
+                source.setEventHandler { [weak self] in self?.record() }
                 source.resume()
                 sources.append(source)
             }
@@ -23,10 +23,10 @@ final class Interruption: Sendable {
 
     deinit { restore() }
 
-    private func note() {
-        noted.withLock { $0 = true }
+    private func record() {
+        isRecorded.withLock { $0 = true }
         restore()
-        StandardStream.error.write("\nstopping, once what is under way is done; again ends at once\n")
+        StandardStream.error.write("\nstopping after the running requests; press Ctrl-C again to stop at once\n")
     }
 
     private func restore() {

@@ -4,11 +4,11 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// `certificate upload DIRECTORY`: every certificate in a directory.
+/// `certificate upload DIRECTORY`: uploads every certificate in a directory.
 struct CertificateFiles {
     struct Item: BulkItem {
         let name: String
-        /// SHA-256 of the file: a certificate that replaced another one is another item.
+        /// SHA-256 of the file: another certificate in the same file is another item.
         let content: String
         let bytes: Data?
         /// Why it could not be read.
@@ -18,8 +18,8 @@ struct CertificateFiles {
     }
 
     static let subcommand = "certificate upload"
-    static let endings = [".cer", ".crt", ".pem", ".der"]
-    /// What the daemon takes.
+    static let suffixes = [".cer", ".crt", ".pem", ".der"]
+    /// The daemon's limit, in bytes.
     static let largest = 65_536
 
     private let directory: String
@@ -27,7 +27,7 @@ struct CertificateFiles {
     /// By name.
     let names: [String]
 
-    /// - Throws: ``CommandFailure`` where the directory can't be read, or holds no certificate.
+    /// - Throws: ``CommandFailure`` if the directory can't be read, or contains no certificate.
     init(in directory: String, merchant: MerchantIdentifier?) throws(CommandFailure) {
         self.directory = directory.hasSuffix("/") ? directory : "\(directory)/"
         self.merchant = merchant
@@ -41,19 +41,19 @@ struct CertificateFiles {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             let lower = name.lowercased()
-            if !name.hasPrefix("."), Self.endings.contains(where: lower.hasSuffix) { found.append(name) }
+            if !name.hasPrefix("."), Self.suffixes.contains(where: lower.hasSuffix) { found.append(name) }
         }
         guard !found.isEmpty else {
             throw CommandFailure(
-                .refused, "\(directory) holds no certificate, expected files that end in .cer, .crt, .pem or .der")
+                .refused, "\(directory) contains no certificate, expected files that end in .cer, .crt, .pem or .der")
         }
         names = found.sorted()
     }
 
     func upload(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
         let report = try options.open(
-            Self.subcommand, standard: "\(directory)certificate-upload.report.jsonl")
-        let begin = Timestamp(rfc3339: try await admin.status().document.time)
+            Self.subcommand, default: "\(directory)certificate-upload.report.jsonl")
+        let begin = try await admin.status().document.time
         var rest = names[...]
         return try await BulkRun(report: report, concurrency: options.concurrency).run(total: names.count) {
             rest.popFirst().map(item)
@@ -63,21 +63,20 @@ struct CertificateFiles {
             func stored(in key: KeyDocument) -> CertificateDocument? {
                 key.certificates.first { $0.fingerprint == fingerprint }
             }
-            // The key pair may be revoked by now, and the daemon would refuse the upload.
+            // If the key pair was revoked since, the daemon would refuse the upload.
             if let hash = earlier?.publicKeyHash, let key = try await admin.keyIfAny(hash), stored(in: key) != nil {
                 return .unchanged(Self.result(key))
             }
             let key = try await admin.uploadCertificate(bytes, of: merchant).document
-            let storedAt = stored(in: key).flatMap { Timestamp(rfc3339: $0.storedAt) }
-            if let storedAt, let begin, storedAt < begin { return .unchanged(Self.result(key)) }
+            if let storedAt = stored(in: key)?.storedAt, storedAt < begin { return .unchanged(Self.result(key)) }
             return .done(Self.result(key))
         }
     }
 
     private static func result(_ key: KeyDocument) -> [String: String] {
         [
-            "merchantIdentifier": key.merchantIdentifier, "publicKeyHash": key.publicKeyHash, "state": key.state,
-            "notAfter": key.notAfter ?? "",
+            "merchantIdentifier": key.merchantIdentifier.rawValue, "publicKeyHash": key.publicKeyHash.base64,
+            "state": key.state.rawValue, "notAfter": key.notAfter?.rfc3339 ?? "",
         ]
     }
 
@@ -92,7 +91,7 @@ struct CertificateFiles {
 }
 
 extension AdminClient {
-    /// - Returns: nil where the daemon has no such key pair.
+    /// - Returns: nil if the daemon has no such key pair.
     fileprivate func keyIfAny(_ hash: PublicKeyHash) async throws(ClientError) -> KeyDocument? {
         do throws(ClientError) {
             return try await key(hash).document
@@ -103,7 +102,7 @@ extension AdminClient {
 }
 
 extension PEM {
-    /// - Returns: the DER of the first certificate; nil for a file that is no PEM.
+    /// - Returns: the DER of the first certificate; nil for a file that is not PEM.
     fileprivate static func firstCertificate(in file: Data) -> Data? {
         let text = String(decoding: file, as: UTF8.self)
         guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),

@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct CertificateNoun: NounCommand {
     static let configuration = CommandConfiguration(
-        commandName: "certificate", abstract: "Certificates that Apple issued.",
+        commandName: "certificate", abstract: "Upload certificates that Apple issued.",
         subcommands: [CertificateUpload.self])
 }

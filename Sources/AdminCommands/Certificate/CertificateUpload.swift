@@ -5,25 +5,28 @@ import WireAPI
 
 struct CertificateUpload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "upload", abstract: "Store a signed certificate over its key pair.",
+        commandName: "upload", abstract: "Upload a certificate that Apple issued.",
         discussion: """
-            PEM or DER (.cer), up to 64 KiB. The key pair is found by the certificate's public key. Of a directory every \
-            file that ends in .cer, .crt, .pem or .der is uploaded, unless the daemon has stored it already.
+            The certificate is PEM or DER, at most 64 KiB; its public key identifies the key pair. For a directory, every file \
+            that ends in .cer, .crt, .pem or .der is uploaded, unless the daemon has already stored it.
             """)
 
-    @Argument(help: ArgumentHelp("The certificate, '-', or a directory of them.", valueName: "file|directory"))
+    @Argument(
+        help: ArgumentHelp(
+            "The certificate file, '-' for standard input, or a directory of certificates.", valueName: "file|directory"
+        ))
     var file: String
 
     @Option(
-        help: ArgumentHelp("Refuse it unless it is this merchant's.", valueName: "id"),
-        transform: MerchantArgument.parse)
+        help: ArgumentHelp("Refuse a certificate of another merchant.", valueName: "id"),
+        transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @OptionGroup var bulk: BulkOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        if Directory.isThere(file) {
+        if Directory.exists(file) {
             let files = try CertificateFiles(in: file, merchant: merchant)
             let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
                 try await files.upload(admin, bulk)
@@ -32,8 +35,8 @@ struct CertificateUpload: AsyncParsableCommand {
         }
         let bytes = try InputFile(file).read()
         try await global.withAdmin { admin in
-            let answer = try await admin.uploadCertificate(bytes, of: merchant)
-            try global.printer.show(answer.json) { answer.document.blocks }
+            let response = try await admin.uploadCertificate(bytes, of: merchant)
+            try global.printer.show(response.json) { response.document.blocks }
         }
     }
 }

@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct DomainNoun: NounCommand {
     static let configuration = CommandConfiguration(
-        commandName: "domain", abstract: "What a merchant's domain must serve before Apple registers it.",
+        commandName: "domain", abstract: "Manage the domain verification file, and check domains.",
         subcommands: [DomainFileCommand.self, DomainCheck.self])
 }

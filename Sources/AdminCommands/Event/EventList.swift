@@ -7,28 +7,29 @@ struct EventList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List events, oldest first.",
         discussion: """
-            With --follow it goes on until it is stopped, also while the daemon restarts: no event is missed and none \
-            comes twice. As JSON it is then one event a line.
+            With --follow, the command runs until it is stopped and continues after a restart of the daemon. Each event is \
+            printed exactly once; with --output json, as one line.
             """)
 
-    @Flag(name: .shortAndLong, help: "Wait for more, and print them as they come.")
+    @Flag(name: .shortAndLong, help: "Wait for new events and print them.")
     var follow = false
 
     @Option(
-        help: ArgumentHelp("Only of this merchant.", valueName: "id"), transform: MerchantArgument.parse)
+        help: ArgumentHelp("Only events of this merchant.", valueName: "id"), transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
-    @Option(help: "Only of this kind, such as keyRevoked or certificateExpired.")
+    @Option(help: "Only events of this kind, such as keyRevoked or certificateExpired.")
     var kind: String?
 
-    @Option(help: "Only of this severity: notice, warning or critical.")
-    var severity: SeverityArgument?
+    @Option(help: "Only events of this severity: notice, warning or critical.")
+    var severity: Severity?
 
-    @Option(help: ArgumentHelp("Only the newest so many; 1 to 1000.", valueName: "n"))
+    @Option(help: ArgumentHelp("How many of the newest events to show, 1 to 1000.", valueName: "n"))
     var last = 100
 
     @Option(
-        help: ArgumentHelp("In place of the newest, every one after the event with this number.", valueName: "number"))
+        help: ArgumentHelp(
+            "Instead of the newest events, show all events after the one with this number.", valueName: "number"))
     var after: Int?
 
     @OptionGroup var global: GlobalOptions
@@ -38,8 +39,16 @@ struct EventList: AsyncParsableCommand {
         guard after ?? 0 >= 0 else { throw ValidationError("--after is \(after ?? 0), expected 0 or more") }
     }
 
+    private var filter: EventFilter {
+        var filter = EventFilter()
+        filter.merchant = merchant
+        filter.kind = kind
+        filter.severity = severity?.rawValue
+        return filter
+    }
+
     func run() async throws {
-        let filter = EventFilter(merchant: merchant, kind: kind, severity: severity?.rawValue)
+        let filter = filter
         try await global.withAdmin { admin in
             if follow { return try await EventStream(filter, admin, global.printer).run(after: after, orLast: last) }
             if let after {
@@ -52,11 +61,6 @@ struct EventList: AsyncParsableCommand {
     }
 }
 
-/// How grave an event is, on the command line.
-enum SeverityArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case notice, warning, critical
-}
-
 extension EventDocument {
     fileprivate static func table(_ events: [EventDocument]) -> Block {
         .table(
@@ -66,7 +70,7 @@ extension EventDocument {
 
     var cells: [Cell] {
         [
-            Cell("\(sequence)"), Cell(time: occurredAt), Cell(severity: severity), Cell(kind),
+            Cell(sequence), Cell(time: occurredAt), Cell(severity: severity), Cell(kind),
             Cell(merchantIdentifier), Cell(publicKeyHash), Cell(detail),
         ]
     }

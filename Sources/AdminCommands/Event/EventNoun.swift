@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct EventNoun: NounCommand {
     static let configuration = CommandConfiguration(
-        commandName: "event", abstract: "What operators must know of or act on.",
+        commandName: "event", abstract: "List events, and deliver them to webhooks again.",
         subcommands: [EventList.self, EventRedeliver.self])
 }

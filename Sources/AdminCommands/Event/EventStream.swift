@@ -2,9 +2,9 @@ import MerchantKeyClient
 import StrictJSON
 import WireAPI
 
-/// Prints events as they come, for ever.
+/// Prints new events until the program is stopped.
 struct EventStream {
-    /// How long the daemon lets one request wait, in seconds.
+    /// How long one request waits for events, in seconds.
     private static let wait = 25
 
     private let filter: EventFilter
@@ -19,8 +19,8 @@ struct EventStream {
 
     /// - Parameters:
     ///   - after: begins after this event.
-    ///   - count: begins with so many of the newest, where there is no `after`.
-    /// - Throws: where the daemon can't be reached at first, or refuses; later it is waited for.
+    ///   - count: without `after`, begins with this many of the newest events.
+    /// - Throws: if the daemon refuses, or can't be reached at first. Later the stream waits for the daemon.
     func run(after: Int?, orLast count: Int) async throws {
         var position = after ?? 0
         if after == nil {
@@ -28,42 +28,42 @@ struct EventStream {
             try show(newest)
             position = newest.document.items.last?.sequence ?? 0
         }
-        var isAway = false
+        var isDisconnected = false
         var isFirst = after != nil
         while true {
             do {
                 let page = try await admin.events(filter, after: position, waiting: isFirst ? 0 : Self.wait)
-                if isAway { printer.remark("the daemon is back") }
-                isAway = false
+                if isDisconnected { printer.note("reconnected to the daemon") }
+                isDisconnected = false
                 isFirst = false
                 try show(page)
                 position = page.document.items.last?.sequence ?? position
-            } catch let error as ClientError where !isFirst && error.mayPass {
-                if !isAway { printer.remark("\(error); waiting for it") }
-                isAway = true
+            } catch let error as ClientError where !isFirst && error.isTemporary {
+                if !isDisconnected { printer.note("\(error); retrying") }
+                isDisconnected = true
                 try await Task.sleep(for: .seconds(1))
             }
         }
     }
 
-    private func show(_ page: Answer<Page<EventDocument>>) throws {
+    private func show(_ page: Response<Page<EventDocument>>) throws {
         switch printer.form {
         case .table:
             for event in page.document.items { printer.show([.line(event.cells, widths: Self.widths)]) }
         case .json:
             guard case .object(let object) = try Printer.parse(page.json), case .array(let items) = object["items"]
-            else { throw ClientError.protocolViolation("found no 'items'") }
+            else { throw ClientError.protocolViolation("it has no 'items'") }
             for item in items { printer.line(JSONText.compact(item)) }
         }
     }
 
-    /// Of every column but the last, which nothing follows: what is to come is not known.
+    /// Fixed, because later events are unknown. The last column needs no width.
     private static let widths = [6, 16, 8, 20, 36, 44]
 }
 
 extension ClientError {
-    /// Whether asking again later can help.
-    var mayPass: Bool {
+    /// Whether a later repeat can succeed.
+    var isTemporary: Bool {
         switch self {
         case .unreachable: true
         case .refused(let refusal): refusal.status == 503

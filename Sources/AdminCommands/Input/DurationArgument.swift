@@ -7,7 +7,7 @@ package struct DurationArgument: Hashable, Sendable {
 
     package static func parse(_ text: String) throws -> DurationArgument {
         guard let seconds = DurationText.seconds(text) else {
-            throw ValidationError("'\(text.prefix(40))' is no length of time, \(DurationText.expectation)")
+            throw ValidationError("'\(text.prefix(40))' is not a length of time, \(DurationText.expectation)")
         }
         return DurationArgument(seconds: seconds)
     }

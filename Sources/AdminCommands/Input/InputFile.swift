@@ -1,9 +1,9 @@
 package import FoundationEssentials
 import Glibc
 
-/// A file that a verb reads; `-` is standard input.
+/// A file that a subcommand reads; `-` is standard input.
 package struct InputFile: Sendable {
-    /// The most that is read of a file, unless a verb says otherwise.
+    /// The default limit, in bytes.
     package static let largest = 1 << 20
 
     package let path: String
@@ -12,7 +12,7 @@ package struct InputFile: Sendable {
 
     package var isStandardInput: Bool { path == "-" }
 
-    /// - Throws: ``CommandFailure`` where it can't be read, or holds nothing or more than `largest` bytes.
+    /// - Throws: ``CommandFailure`` if it can't be read, is empty, or has more than `largest` bytes.
     package func read(largest: Int = largest) throws(CommandFailure) -> Data {
         let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno) }
@@ -29,7 +29,7 @@ package struct InputFile: Sendable {
             guard count > 0 else { break }
             bytes.append(contentsOf: buffer[..<count])
             guard bytes.count <= largest else {
-                throw CommandFailure(.refused, "\(name) holds more than \(largest) bytes, expected at most that")
+                throw CommandFailure(.refused, "\(name) has more than \(largest) bytes, the limit for this file")
             }
         }
         guard !bytes.isEmpty else { throw CommandFailure(.refused, "\(name) is empty") }

@@ -3,35 +3,35 @@ import MerchantKeyClient
 package import Vocabulary
 import WireAPI
 
-/// A key pair on the command line: its publicKeyHash, or a beginning of it.
+/// A key pair on the command line: its publicKeyHash, or the first characters of it.
 package enum KeyArgument: Hashable, Sendable {
     case hash(PublicKeyHash)
-    /// In whichever spelling; the daemon knows whether it is ambiguous.
-    case beginning(String)
+    /// In any spelling; the daemon finds out whether it is ambiguous.
+    case prefix(String)
 
-    package static let shortestBeginning = 4
+    package static let shortestPrefix = 4
     private static let mostMatchesShown = 20
 
     package static func parse(_ text: String) throws -> KeyArgument {
         if let hash = PublicKeyHash(anySpelling: text) { return .hash(hash) }
-        guard text.utf8.count >= shortestBeginning else {
+        guard text.utf8.count >= shortestPrefix else {
             throw ValidationError(
-                "'\(text)' has \(text.count) characters, expected a publicKeyHash or at least \(shortestBeginning) characters of its beginning"
+                "it has \(text.count) characters, expected a publicKeyHash or at least its first \(shortestPrefix) characters"
             )
         }
         guard text.utf8.count < 64, text.utf8.allSatisfy(isDigit) else {
             throw ValidationError(
-                "'\(text.prefix(100))' is no publicKeyHash, expected Base64, Base64url, 64 hexadecimal digits or a beginning of them"
+                "it is not a publicKeyHash, expected Base64, Base64url or 64 hexadecimal digits, or the first characters of one"
             )
         }
-        return .beginning(text)
+        return .prefix(text)
     }
 
-    /// - Throws: ``CommandFailure`` where no key begins so, or more than one does.
+    /// - Throws: ``CommandFailure`` unless exactly one key has the prefix.
     func resolve(_ admin: AdminClient) async throws -> PublicKeyHash {
         switch self {
         case .hash(let hash): return hash
-        case .beginning(let text):
+        case .prefix(let text):
             let matches = try await admin.keys(prefix: text, most: Self.mostMatchesShown + 1).items
             return try Self.only(
                 Array(matches.prefix(Self.mostMatchesShown)), prefix: text,
@@ -49,13 +49,10 @@ package enum KeyArgument: Hashable, Sendable {
             let lines = matches.map { "  \($0.publicKeyHash)  \($0.state)  \($0.merchantIdentifier)" }
             throw CommandFailure(
                 .refused,
-                "'\(text)' is the beginning of more than one publicKeyHash, expected one of:\n"
+                "more than one publicKeyHash begins with '\(text)', expected one of:\n"
                     + lines.joined(separator: "\n") + (hasMore ? "\n  and more" : ""))
         }
-        guard let hash = PublicKeyHash(anySpelling: first.publicKeyHash) else {
-            throw CommandFailure(ClientError.protocolViolation("found a publicKeyHash that is none"))
-        }
-        return hash
+        return first.publicKeyHash
     }
 
     /// Of either Base64 alphabet; hexadecimal digits are among them.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import Glibc
 
-/// A file that a verb writes, whole or not at all; `-` is standard output.
+/// A file that a subcommand writes completely or not at all; `-` is standard output.
 package struct OutputFile: Sendable {
     package let path: String
     private let overwrites: Bool
@@ -13,24 +13,24 @@ package struct OutputFile: Sendable {
 
     package var isStandardOutput: Bool { path == "-" }
 
-    /// Tells before the work whether ``write(_:)`` will refuse.
-    package func judge() throws(CommandFailure) {
+    /// Finds out before the work whether ``write(_:)`` will refuse.
+    package func checkWritable() throws(CommandFailure) {
         guard !isStandardOutput else { return }
         var found = stat()
         guard lstat(path, &found) == 0 else { return }
-        // Replacing a device or a link would break what others made of it.
+        // Replacing a device or a link would break it for other programs.
         guard found.st_mode & S_IFMT == S_IFREG else {
-            throw CommandFailure(.refused, "\(path) is no regular file, expected one or none")
+            throw CommandFailure(.refused, "\(path) is not a regular file; name another file")
         }
         guard overwrites else {
-            throw CommandFailure(.refused, "\(path) exists, expected a new name or --force")
+            throw CommandFailure(.refused, "\(path) exists; name another file or use --force")
         }
     }
 
     /// Mode 0644, on stable storage when this returns.
     package func write(_ bytes: Data) throws(CommandFailure) {
         guard !isStandardOutput else { return StandardStream.output.write(bytes) }
-        try judge()
+        try checkWritable()
         let draft = "\(path).\(getpid()).new"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(errno) }
@@ -38,13 +38,13 @@ package struct OutputFile: Sendable {
         let writing = Self.fill(descriptor, bytes)
         close(descriptor)
         guard writing == 0 else { throw failure(writing) }
-        // link refuses an existing name, so that a file made meanwhile is not lost.
+        // link(2) refuses an existing name, so that a file created in the meantime is not lost.
         guard (overwrites ? rename(draft, path) : link(draft, path)) == 0 else { throw failure(errno) }
     }
 
-    /// - Returns: 0, or why not all is on stable storage.
+    /// - Returns: 0 when all of it is on stable storage, otherwise errno.
     private static func fill(_ descriptor: Int32, _ bytes: Data) -> Int32 {
-        // Whatever the umask: a CSR or certificate is public.
+        // Independent of the umask, because a CSR or certificate is public.
         guard fchmod(descriptor, 0o644) == 0 else { return errno }
         let code = bytes.write(to: descriptor)
         guard code == 0 else { return code }

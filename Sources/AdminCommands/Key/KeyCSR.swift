@@ -6,25 +6,26 @@ import Vocabulary
 
 struct KeyCSR: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "csr", abstract: "Get a key pair's CSR, to be signed by Apple.",
+        commandName: "csr", abstract: "Print or write a key pair's CSR, for Apple to sign.",
         discussion: """
-            PEM to standard output, unless said otherwise. With --all-pending, the CSR of every key pair that waits for \
-            its certificate, each in a file of its own; a second run writes those that are missing.
+            Default: PEM, to standard output. With --all-pending, one file for each key pair that waits for its \
+            certificate; a second run writes the files that are missing. Example: merchantkeyctl key csr --all-pending --out csrs
             """)
 
-    @Argument(help: "publicKeyHash, or its beginning.", transform: KeyArgument.parse)
+    @Argument(help: "The publicKeyHash, or its first characters.", transform: KeyArgument.parse)
     var key: KeyArgument?
 
-    @Flag(help: "Of every pending key pair.")
+    @Flag(help: "Write the CSR of every pending key pair.")
     var allPending = false
 
-    @Option(help: ArgumentHelp("Write it there; with --all-pending, a directory.", valueName: "file|directory"))
+    @Option(
+        help: ArgumentHelp("Write to this file; with --all-pending, into this directory.", valueName: "file|directory"))
     var out: String?
 
-    @Flag(help: "DER in place of PEM.")
+    @Flag(help: "Use DER instead of PEM.")
     var der = false
 
-    @Flag(help: "Overwrite the file.")
+    @Flag(help: "Overwrite existing files.")
     var force = false
 
     @OptionGroup var bulk: BulkOptions
@@ -35,13 +36,13 @@ struct KeyCSR: AsyncParsableCommand {
             throw ValidationError("found \(allPending ? "both" : "neither"), expected a KEY or --all-pending")
         }
         guard !allPending || out != nil else {
-            throw ValidationError("--all-pending has no --out, expected a directory")
+            throw ValidationError("--all-pending needs --out with a directory")
         }
     }
 
     func run() async throws {
         if allPending, let out {
-            let directory = try Directory(making: out)
+            let directory = try Directory(creating: out)
             let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
                 try await PendingCSRs(directory: directory, isDER: der, overwrites: force).run(admin, bulk)
             }
@@ -49,16 +50,16 @@ struct KeyCSR: AsyncParsableCommand {
         }
         guard let key else { return }
         let file = out.map { OutputFile($0, overwrites: force) }
-        try file?.judge()
+        try file?.checkWritable()
         if der, file == nil, global.output == .table, StandardStream.output.isTerminal {
-            throw CommandFailure(.wrongUsage, "DER is not for a terminal, expected --out FILE or a pipe")
+            throw CommandFailure(.wrongUsage, "DER is not printed on a terminal; use --out FILE or a pipe")
         }
         try await global.withAdmin { admin in
             let hash = try await key.resolve(admin)
             let csr = try await admin.csr(of: hash, as: der ? .der : .pem)
             if let file {
                 try file.write(csr)
-                if !file.isStandardOutput { global.printer.remark("wrote \(file.path)") }
+                if !file.isStandardOutput { global.printer.note("wrote \(file.path)") }
             } else if global.output == .json {
                 global.printer.json(Self.document(hash, csr, isDER: der))
             } else {

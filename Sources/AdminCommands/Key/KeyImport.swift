@@ -1,56 +1,60 @@
 import ArgumentParser
-import MerchantKeyClient
 import FoundationEssentials
+import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
 struct KeyImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Bring an existing private key with its certificate under custody.",
+        commandName: "import", abstract: "Import an existing private key with its certificate.",
         discussion: """
-            The private key is PEM (PKCS#8, SEC1, PKCS#1, also protected by a passphrase) or PKCS#12, the certificate \
-            PEM or DER. Files are read up to 1 MiB. The daemon keeps its own sealed copy; remove yours afterwards.
+            The private key is PEM (PKCS#8, SEC 1 or PKCS#1, encrypted or not) or PKCS#12; the certificate is PEM or DER. \
+            Each file has at most 1 MiB. The daemon stores its own sealed copy; remove yours afterwards. Example: \
+            merchantkeyctl key import merchant.com.example --private-key key.p12 --certificate example.cer --passphrase-file p
             """)
 
-    @Argument(help: "Whose key pair it is.", transform: MerchantArgument.parse)
+    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
 
-    @Option(help: ArgumentHelp("The private key.", valueName: "file"))
+    @Option(help: ArgumentHelp("File of the private key.", valueName: "file"))
     var privateKey: String
 
-    @Option(help: ArgumentHelp("The certificate that Apple issued for it.", valueName: "file"))
+    @Option(help: ArgumentHelp("File of the certificate that Apple issued for the key.", valueName: "file"))
     var certificate: String
 
-    @Option(help: ArgumentHelp("Holds the passphrase; one line end after it is not part of it.", valueName: "file"))
+    @Option(help: ArgumentHelp("File of the passphrase; a line end after it is ignored.", valueName: "file"))
     var passphraseFile: String?
 
-    @Option(help: "standby, current or retiring. Default: standby.")
+    @Option(help: "State: standby, current or retiring. Default: standby.")
     var state: ImportStateArgument?
 
-    @Flag(help: "Take a certificate that has ended: its tokens may still be there to decrypt.")
+    @Flag(help: "Accept an expired certificate, so that old tokens can be decrypted.")
     var allowExpired = false
 
-    @Option(help: "paymentProcessing or identity. Default: paymentProcessing.")
-    var purpose: PurposeArgument?
+    @Option(help: "Purpose: paymentProcessing or identity. Default: paymentProcessing.")
+    var purpose: KeyPurpose?
 
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         let files = [privateKey, certificate, passphraseFile].compactMap { $0 }
         guard files.count(where: { InputFile($0).isStandardInput }) <= 1 else {
-            throw ValidationError("found '-' more than once, expected one file at most from standard input")
+            throw ValidationError("'-' is given more than once; only one file can be read from standard input")
         }
     }
 
     func run() async throws {
-        let request = ImportKeyRequest(
+        var fields = ImportKeyRequest(
             privateKey: try InputFile(privateKey).read().base64EncodedString(),
-            certificate: try InputFile(certificate).read().base64EncodedString(),
-            passphrase: try passphraseFile.map { try Passphrase.read(InputFile($0)) },
-            state: state?.rawValue, purpose: purpose?.rawValue, allowExpired: allowExpired ? true : nil)
+            certificate: try InputFile(certificate).read().base64EncodedString())
+        fields.passphrase = try passphraseFile.map { try Passphrase.read(InputFile($0)) }
+        fields.state = state?.state
+        fields.purpose = purpose
+        fields.allowExpired = allowExpired ? true : nil
+        let request = fields
         try await global.withAdmin { admin in
-            let answer = try await admin.importKey(to: merchant, request)
-            try global.printer.show(answer.json) { answer.document.blocks }
+            let response = try await admin.importKey(to: merchant, request)
+            try global.printer.show(response.json) { response.document.blocks }
         }
     }
 }
@@ -59,7 +63,7 @@ struct KeyImport: AsyncParsableCommand {
 package enum Passphrase {
     package static func read(_ file: InputFile) throws(CommandFailure) -> String {
         guard let text = String(validating: try file.read(), as: UTF8.self) else {
-            throw CommandFailure(.refused, "the passphrase's file is not UTF-8")
+            throw CommandFailure(.refused, "the passphrase file is not UTF-8; save it as UTF-8")
         }
         // A carriage return and a line feed are one Character.
         return text.last?.isNewline == true ? String(text.dropLast()) : text

@@ -6,7 +6,7 @@ import WireAPI
 struct KeyList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List a merchant's key pairs.")
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantArgument.parse)
+    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
 
     @OptionGroup var global: GlobalOptions

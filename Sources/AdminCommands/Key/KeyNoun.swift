@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct KeyNoun: NounCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Key pairs, their CSRs and their states.",
+        commandName: "key", abstract: "Manage key pairs, their CSRs and their states.",
         subcommands: [
             KeyGenerate.self, KeyList.self, KeyShow.self, KeyCSR.self, KeyImport.self, KeyPromote.self, KeyRevoke.self,
             KeyRestore.self, KeyDestroy.self,

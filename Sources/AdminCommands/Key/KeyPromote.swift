@@ -4,25 +4,25 @@ import WireAPI
 
 struct KeyPromote: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "promote", abstract: "Make a key pair the one that Apple encrypts to.",
+        commandName: "promote", abstract: "Make a key pair the merchant's current one.",
         discussion: """
-            Do it once Apple was told to use its certificate. The current key becomes retiring and keeps decrypting; \
-            promoting it again undoes this.
+            Promote a key after its certificate was activated at Apple. The former current key becomes retiring and still \
+            decrypts; promote it to undo this.
             """)
 
-    @Argument(help: "publicKeyHash, or its beginning.", transform: KeyArgument.parse)
+    @Argument(help: "The publicKeyHash, or its first characters.", transform: KeyArgument.parse)
     var key: KeyArgument
 
-    @Flag(help: "Show what would be done, and do nothing.")
+    @Flag(help: "Show what would be done, and change nothing.")
     var dryRun = false
 
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdmin { admin in
-            let answer = try await admin.promote(try await key.resolve(admin), dryRun: dryRun)
-            try global.printer.show(answer.json) { answer.document.blocks }
-            global.printer.warn(answer.document.warnings)
+            let response = try await admin.promote(try await key.resolve(admin), dryRun: dryRun)
+            try global.printer.show(response.json) { response.document.blocks }
+            global.printer.warn(response.document.warnings)
         }
     }
 }

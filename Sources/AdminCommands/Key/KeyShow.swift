@@ -6,15 +6,15 @@ struct KeyShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a key pair and its certificates.")
 
-    @Argument(help: "publicKeyHash, or its beginning.", transform: KeyArgument.parse)
+    @Argument(help: "The publicKeyHash, or its first characters.", transform: KeyArgument.parse)
     var key: KeyArgument
 
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdmin { admin in
-            let answer = try await admin.key(try await key.resolve(admin))
-            try global.printer.show(answer.json) { answer.document.blocks }
+            let response = try await admin.key(try await key.resolve(admin))
+            try global.printer.show(response.json) { response.document.blocks }
         }
     }
 }

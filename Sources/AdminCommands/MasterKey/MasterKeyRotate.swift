@@ -4,56 +4,56 @@ import WireAPI
 
 struct MasterKeyRotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rotate", abstract: "Seal every private key anew, under a fresh master key and data key.",
+        commandName: "rotate", abstract: "Replace the master key and the data key, and seal every private key again.",
         discussion: """
-            For after a suspected leak, and when a custodian leaves. The daemon serves meanwhile and goes on by itself after \
-            a restart; a second rotate joins the one under way. At the end the old master key and everything it sealed are \
-            erased. Save the new master key elsewhere then, and keep copies of the old one until no backup needs it. Where \
-            the daemon cannot write the master key (a credential, a command), put the new one there first, name the old one \
-            in master-key.previous, and restart.
+            Rotate after a suspected leak, and when a person who knew the master key leaves. The daemon serves requests during \
+            the rotation and continues it after a restart; a second rotate joins the one in progress. At the end the old \
+            master key and everything that it sealed are erased. Then save the new master key elsewhere, and keep copies of \
+            the old one until no backup needs it. If the daemon cannot write the master key (a credential or a command), \
+            install the new one first, name the old one in master-key.previous, and restart the daemon.
             """)
 
-    @Flag(help: "Keep the master key; seal everything under a fresh data key.")
+    @Flag(help: "Keep the master key, and replace only the data key.")
     var dataKeyOnly = false
 
-    @Flag(help: "Do not wait for its end; 'master-key status' tells of it.")
+    @Flag(help: "Do not wait for the end; 'master-key status' shows the progress.")
     var noWait = false
 
-    @OptionGroup var withdrawal: WithdrawalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let printer = global.printer
         try await global.withAdmin { admin in
-            if withdrawal.dryRun || !withdrawal.yes {
+            if confirmation.dryRun || !confirmation.yes {
                 let plan = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: true)
-                if withdrawal.dryRun { return try printer.show(plan.json) { plan.document.blocks } }
-                for step in plan.document.steps { printer.remark("would \(step)") }
-                try withdrawal.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")", printer)
+                if confirmation.dryRun { return try printer.show(plan.json) { plan.document.blocks } }
+                for step in plan.document.steps { printer.note("would \(step)") }
+                try confirmation.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")", printer)
             }
-            let begun = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: false).document
-            if begun.joins { printer.remark("a rotation is under way: it goes on") }
-            let last = noWait ? try await admin.masterKey() : try await end(admin)
+            let started = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: false).document
+            if started.joins { printer.note("joined the rotation in progress") }
+            let last = noWait ? try await admin.masterKey() : try await waitForEnd(admin)
             try printer.show(last.json) { last.document.blocks }
             if last.document.rotation?.state == "finished", !dataKeyOnly {
-                printer.remark("save the new master key elsewhere; backups made until now need the old one")
+                printer.note("save the new master key elsewhere; earlier backups need the old one")
             }
         }
     }
 
-    /// Asks until it has ended.
+    /// Polls until the rotation has ended.
     ///
-    /// - Throws: ``CommandFailure`` where it cannot go on by itself.
-    private func end(_ admin: AdminClient) async throws -> MerchantKeyClient.Answer<MasterKeyDocument> {
+    /// - Throws: ``CommandFailure`` if something blocks it.
+    private func waitForEnd(_ admin: AdminClient) async throws -> Response<MasterKeyDocument> {
         var bar: ProgressBar?
         defer { bar?.clear() }
         while true {
-            let answer = try await admin.masterKey()
-            guard let rotation = answer.document.rotation, rotation.state != "finished" else { return answer }
+            let response = try await admin.masterKey()
+            guard let rotation = response.document.rotation, rotation.state != "finished" else { return response }
             if let obstacle = rotation.obstacle {
                 throw CommandFailure(
                     .refused,
-                    "the rotation has sealed \(rotation.done) of \(rotation.total) anew; \(obstacle). The daemon tries again; 'master-key status' tells"
+                    "the rotation is blocked after \(rotation.done) of \(rotation.total) keys: \(obstacle). The daemon tries again; see 'master-key status'"
                 )
             }
             var shown = bar ?? ProgressBar(total: rotation.total)
@@ -66,6 +66,6 @@ struct MasterKeyRotate: AsyncParsableCommand {
 
 extension RotationPlanDocument {
     fileprivate var blocks: [Block] {
-        [.table(headings: ["WOULD"], rows: steps.map { [Cell($0)] })]
+        [.table(headings: ["STEP"], rows: steps.map { [Cell($0)] })]
     }
 }

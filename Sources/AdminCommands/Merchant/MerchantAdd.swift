@@ -5,20 +5,21 @@ import WireAPI
 
 struct MerchantAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a merchant.", discussion: "Repeating it changes nothing.")
+        commandName: "add", abstract: "Add a merchant.",
+        discussion: """
+            Default target: 2 active key pairs. Adding a merchant again with the same options changes nothing. Example: \
+            merchantkeyctl merchant add merchant.com.example --name "Example Shop" --csr-directory csrs
+            """)
 
-    @Argument(help: "merchant.… or platformintegrator.….", transform: MerchantArgument.parse)
+    @Argument(
+        help: "The merchant's identifier: merchant.… or platformintegrator.….", transform: MerchantIdentifier.parse)
     var id: MerchantIdentifier
 
-    @Option(help: "What people call it.")
-    var name: String?
-
-    @Option(help: ArgumentHelp("How many active key pairs it is meant to have; 2 unless said.", valueName: "n"))
-    var target: Int?
+    @OptionGroup var options: MerchantOptions
 
     @Option(
         help: ArgumentHelp(
-            "Make key pairs until there are as many as the target says, and write the CSRs still to be signed there.",
+            "Generate key pairs until the merchant has as many as its target, and write their CSRs to this directory.",
             valueName: "directory"))
     var csrDirectory: String?
 
@@ -26,22 +27,22 @@ struct MerchantAdd: AsyncParsableCommand {
 
     func run() async throws {
         try await global.withAdmin { admin in
-            let answer = try await admin.addMerchant(
-                AddMerchantRequest(
-                    merchantIdentifier: id.rawValue, name: name, targetActiveKeyPairs: target,
-                    generateKeyPairs: csrDirectory == nil ? nil : true))
+            var request = AddMerchantRequest(id)
+            request.set(options)
+            request.generateKeyPairs = csrDirectory == nil ? nil : true
+            let response = try await admin.addMerchant(request)
             if let csrDirectory {
-                try write(answer.document.pendingKeyPairs ?? [], to: try Directory(making: csrDirectory))
+                try write(response.document.pendingKeyPairs ?? [], to: try Directory(creating: csrDirectory))
             }
-            try global.printer.show(answer.json) { answer.document.blocks }
+            try global.printer.show(response.json) { response.document.blocks }
         }
     }
 
-    /// The same key pair's CSR is the same, so an interrupted run goes on where it ended.
+    /// A key pair's CSR never changes, so a second run writes only the files that are missing.
     private func write(_ pending: [KeyDocument], to directory: Directory) throws {
         for key in pending {
             let (path, isNew) = try CSRFile.write(key, to: directory)
-            if isNew { global.printer.remark("wrote \(path)") }
+            if isNew { global.printer.note("wrote \(path)") }
         }
     }
 }

@@ -1,70 +1,72 @@
 package import FoundationEssentials
-package import Vocabulary
+import Vocabulary
+package import WireAPI
 
-/// The merchants of a CSV file: the columns `merchantIdentifier`, and where they are there `name` and
-/// `targetActiveKeyPairs`.
+/// The merchants of a CSV file: the column `merchantIdentifier`, and optionally `name` and `targetActiveKeyPairs`.
 package struct MerchantFile: Sendable {
-    package struct Line: Hashable, Sendable {
-        package let identifier: MerchantIdentifier
-        package let merchantName: String?
-        package let target: Int?
+    package struct Line: Sendable {
         package let line: Int
+        package let request: AddMerchantRequest
     }
 
-    /// What is read of a file, in bytes.
+    /// In bytes.
     package static let largest = 256 << 20
-    /// How many of a file's faults are told.
-    static let shownFaults = 20
+    /// How many of a file's errors are shown.
+    static let shownErrors = 20
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` with a sentence for each fault; then nothing of the file is to be done.
+    /// - Throws: ``CommandFailure`` with one sentence for each error. A file with an error is refused as a whole.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         let table: CSVTable
         do throws(CSVReader.Fault) {
             table = try CSVTable(bytes, required: ["merchantIdentifier"], optional: ["name", "targetActiveKeyPairs"])
         } catch {
-            throw CommandFailure(.refused, "nothing was done: \(path), \(error)")
+            throw CommandFailure(.refused, "nothing was imported: \(path), \(error)")
         }
         var lines: [Line] = []
-        var faults: [String] = []
+        var errors: [String] = []
         var seen: [MerchantIdentifier: Int] = [:]
         for row in table.rows {
             guard let identifier = MerchantIdentifier(row["merchantIdentifier"] ?? "") else {
                 let found = (row["merchantIdentifier"] ?? "").prefix(80)
-                faults.append(
-                    "line \(row.line): '\(found)' is no merchant identifier, \(MerchantIdentifier.expectation)")
+                errors.append("line \(row.line): '\(found)' \(MerchantIdentifier.refusal(of: ""))")
                 continue
             }
             if let first = seen.updateValue(row.line, forKey: identifier) {
-                faults.append("line \(row.line): \(identifier) is there twice, first in line \(first)")
+                errors.append("line \(row.line): \(identifier) is listed twice, first in line \(first)")
             }
             let target = row["targetActiveKeyPairs"].map { Int($0) ?? 0 }
             if let target, !(1...16).contains(target) {
                 let found = (row["targetActiveKeyPairs"] ?? "").prefix(40)
-                faults.append("line \(row.line): targetActiveKeyPairs is '\(found)', expected 1 to 16")
+                errors.append("line \(row.line): targetActiveKeyPairs is '\(found)', expected 1 to 16")
             }
             if let name = row["name"] {
                 do { _ = try DisplayText(name, longest: 1_024) } catch {
-                    faults.append("line \(row.line): the name \(error)")
+                    errors.append("line \(row.line): the name \(error)")
                 }
             }
-            lines.append(Line(identifier: identifier, merchantName: row["name"], target: target, line: row.line))
+            var request = AddMerchantRequest(identifier)
+            request.name = row["name"]
+            request.targetActiveKeyPairs = target
+            lines.append(Line(line: row.line, request: request))
         }
-        guard faults.isEmpty else {
-            let more = faults.count - Self.shownFaults
+        guard errors.isEmpty else {
+            let more = errors.count - Self.shownErrors
             throw CommandFailure(
                 .refused,
-                (["nothing was done: \(path) has \(faults.count) faults"] + faults.prefix(Self.shownFaults)
+                (["nothing was imported: \(path) has \(errors.count) errors"] + errors.prefix(Self.shownErrors)
                     + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n"))
         }
-        guard !lines.isEmpty else { throw CommandFailure(.refused, "\(path) holds no merchant, only a heading") }
+        guard !lines.isEmpty else {
+            throw CommandFailure(.refused, "\(path) contains only a heading, expected merchants")
+        }
         self.lines = lines
     }
 }
 
 extension MerchantFile.Line: BulkItem {
-    var name: String { identifier.rawValue }
-    var content: String { "\(target.map(String.init) ?? "") \(merchantName ?? "")" }
+    var name: String { request.merchantIdentifier.rawValue }
+    var content: String { "\(request.targetActiveKeyPairs.map(String.init) ?? "") \(request.name ?? "")" }
     var place: String? { "line \(line)" }
 }

@@ -5,23 +5,24 @@ import WireAPI
 
 struct MerchantImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Add the merchants of a CSV file.",
+        commandName: "import", abstract: "Add the merchants listed in a CSV file.",
         discussion: """
-            The file's first line names its columns: merchantIdentifier, and if wanted name and targetActiveKeyPairs \
-            (2 unless said). UTF-8, fields between commas, in quotes where they hold one. A file with a fault is refused \
-            whole. Run it again to continue after an interruption: merchants that the daemon has already stay as they are.
+            The first line names the columns: merchantIdentifier, and optionally name and targetActiveKeyPairs (default 2). \
+            The file is UTF-8; fields that contain a comma are in quotes. A file with an error is refused as a whole. Run the \
+            command again to continue after an interruption: merchants that exist are not changed. Example: \
+            merchantkeyctl merchant import merchants.csv --generate-keys --csr-directory csrs
             """)
 
-    @Argument(help: "The CSV file, or '-'.")
+    @Argument(help: "The CSV file, or '-' for standard input.")
     var file: String
 
-    @Flag(help: "Make each merchant as many key pairs as it is meant to have, counting those it has.")
+    @Flag(help: "Generate key pairs until each merchant has as many as its target.")
     var generateKeys = false
 
-    @Option(help: ArgumentHelp("Write the CSRs of the keys that are made there.", valueName: "directory"))
+    @Option(help: ArgumentHelp("Write the CSRs of the generated keys to this directory.", valueName: "directory"))
     var csrDirectory: String?
 
-    @Flag(help: "Read the file, say what it holds, and do nothing.")
+    @Flag(help: "Check the file, and change nothing.")
     var dryRun = false
 
     @OptionGroup var bulk: BulkOptions
@@ -29,7 +30,7 @@ struct MerchantImport: AsyncParsableCommand {
 
     func validate() throws {
         guard csrDirectory == nil || generateKeys else {
-            throw ValidationError("--csr-directory has no --generate-keys, expected both")
+            throw ValidationError("--csr-directory needs --generate-keys")
         }
     }
 
@@ -37,14 +38,14 @@ struct MerchantImport: AsyncParsableCommand {
         let input = InputFile(file)
         let path = input.isStandardInput ? "standard input" : file
         let merchants = try MerchantFile(try input.read(largest: MerchantFile.largest), named: path)
-        if dryRun { return global.printer.remark("would import \(merchants.lines.count) merchants") }
-        let directory = try csrDirectory.map { path throws(CommandFailure) in try Directory(making: path) }
+        if dryRun { return global.printer.note("would import \(merchants.lines.count) merchants") }
+        let directory = try csrDirectory.map { path throws(CommandFailure) in try Directory(creating: path) }
         let subcommand = generateKeys ? "merchant import --generate-keys" : "merchant import"
         let report = try bulk.open(
-            subcommand, standard: "\(input.isStandardInput ? "merchant-import" : file).report.jsonl")
+            subcommand, default: "\(input.isStandardInput ? "merchant-import" : file).report.jsonl")
         let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
             let onboarding = MerchantOnboarding(
-                admin: admin, makesKeys: generateKeys, directory: directory,
+                admin: admin, generatesKeys: generateKeys, directory: directory,
                 begin: try await admin.status().document.time)
             var rest = merchants.lines[...]
             return try await BulkRun(report: report, concurrency: bulk.concurrency).run(

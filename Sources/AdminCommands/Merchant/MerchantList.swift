@@ -3,7 +3,7 @@ import MerchantKeyClient
 import WireAPI
 
 struct MerchantList: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List every merchant.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List all merchants.")
 
     @OptionGroup var global: GlobalOptions
 

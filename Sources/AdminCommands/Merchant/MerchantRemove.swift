@@ -7,29 +7,29 @@ struct MerchantRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a merchant.",
         discussion: """
-            Refused while a key pair is neither destroyed nor abandoned before it had a certificate. Its history is \
-            kept and its identifier stays reserved: this can't be undone.
+            A merchant can be removed when each of its key pairs is destroyed, or was abandoned before it had a certificate. \
+            Its history is kept and its identifier stays reserved. This can't be undone.
             """)
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantArgument.parse)
+    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
     var id: MerchantIdentifier
 
-    @OptionGroup var withdrawal: WithdrawalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdmin { admin in
             let before = try await admin.merchant(id)
-            if withdrawal.dryRun || !withdrawal.yes { try await admin.removeMerchant(id, dryRun: true) }
-            if withdrawal.dryRun {
+            if confirmation.dryRun || !confirmation.yes { try await admin.removeMerchant(id, dryRun: true) }
+            if confirmation.dryRun {
                 try global.printer.show(before.json) { before.document.blocks }
-                global.printer.remark("would remove merchant \(id); its identifier stays reserved")
+                global.printer.note("would remove merchant \(id); its identifier stays reserved")
                 return
             }
-            try withdrawal.confirm("remove merchant \(id), which can't be undone", global.printer)
+            try confirmation.confirm("remove merchant \(id), which can't be undone", global.printer)
             try await admin.removeMerchant(id, dryRun: false)
             try global.printer.show(before.json) { before.document.blocks }
-            global.printer.remark("removed merchant \(id); its identifier stays reserved")
+            global.printer.note("removed merchant \(id); its identifier stays reserved")
         }
     }
 }

@@ -6,15 +6,15 @@ import WireAPI
 struct MerchantShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a merchant.")
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantArgument.parse)
+    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
     var id: MerchantIdentifier
 
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdmin { admin in
-            let answer = try await admin.merchant(id)
-            try global.printer.show(answer.json) { answer.document.blocks }
+            let response = try await admin.merchant(id)
+            try global.printer.show(response.json) { response.document.blocks }
         }
     }
 }

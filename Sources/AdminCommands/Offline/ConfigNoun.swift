@@ -2,15 +2,15 @@ import ArgumentParser
 
 struct ConfigNoun: NounCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "The daemon's settings.", subcommands: [ConfigCheck.self])
+        commandName: "config", abstract: "Check the daemon's settings.", subcommands: [ConfigCheck.self])
 }
 
 struct ConfigCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Read the settings as the daemon would, and say what is wrong.")
+        commandName: "check", abstract: "Read the settings as the daemon does, and report errors.")
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var paths: DaemonPathOptions
     @OptionGroup var global: GlobalOptions
 
-    func run() async throws { try DaemonProgram.become(["config-check"] + place.arguments + global.outputArguments) }
+    func run() async throws { try DaemonProgram.execute(["config-check"] + paths.arguments + global.outputArguments) }
 }

@@ -1,20 +1,23 @@
 import ArgumentParser
 import Glibc
 
-/// The program merchantkeyd beside this one: database and master key are its alone, so it does what needs them.
+/// Executes `merchantkeyd`, because only that program may open the database and the master key.
 enum DaemonProgram {
-    /// Becomes merchantkeyd with these arguments; its end is ours.
-    static func become(_ arguments: [String]) throws(CommandFailure) -> Never {
-        for path in [beside, "merchantkeyd"].compactMap(\.self) {
-            var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
-            execvp(path, &words)
-            for word in words { free(word) }
+    /// Replaces this process by `merchantkeyd` with these arguments.
+    static func execute(_ arguments: [String]) throws(CommandFailure) -> Never {
+        for path in [siblingPath, "merchantkeyd"].compactMap(\.self) {
+            var argumentVector: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+            execvp(path, &argumentVector)
+            for argument in argumentVector { free(argument) }
         }
         throw CommandFailure(
-            .refused, "merchantkeyctl: can't run merchantkeyd: \(String(cString: strerror(errno))); it does this work")
+            .refused,
+            "merchantkeyctl: can't run merchantkeyd: \(String(cString: strerror(errno))); install it beside merchantkeyctl or in PATH"
+        )
     }
 
-    private static var beside: String? {
+    /// In the directory of this program.
+    private static var siblingPath: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { bytes in
             bytes.baseAddress.map { readlink("/proc/self/exe", $0.assumingMemoryBound(to: CChar.self), bytes.count) }
@@ -28,14 +31,14 @@ enum DaemonProgram {
     }
 }
 
-/// Where the daemon's settings and state are, for verbs that work without it.
-struct PlaceOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The daemon's settings.", valueName: "file"))
+/// Where the daemon's settings and state are, for subcommands that work without the daemon.
+struct DaemonPathOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The daemon's settings file.", valueName: "file"))
     var config: String?
 
     @Option(
         help: ArgumentHelp(
-            "The daemon's state directory.", discussion: "Default: the settings', else merchantkeyd's own.",
+            "The daemon's state directory.", discussion: "Default: as in the settings, else that of merchantkeyd.",
             valueName: "directory"))
     var stateDirectory: String?
 

@@ -2,15 +2,14 @@ import ArgumentParser
 
 struct Diagnose: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diagnose", abstract: "Look at everything the daemon stands on, whether it runs or not.",
+        commandName: "diagnose", abstract: "Check files, database, keys and settings; works with the daemon stopped.",
         discussion: """
-            Files and their modes, database, schema, master key, sockets, clock, certificates, disk space, limits: success, \
-            warning or failure for each. Changes nothing. Run it as the daemon's user, on its machine. Exit \
-            status: 0, or 1 where something failed.
+            Checks files and their modes, database, schema, master key, sockets, clock, certificates, disk space and limits, \
+            and changes nothing. Run it as the daemon's user, on the daemon's machine. Exit status: 0, or 1 if a check failed.
             """)
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var paths: DaemonPathOptions
     @OptionGroup var global: GlobalOptions
 
-    func run() async throws { try DaemonProgram.become(["diagnose"] + place.arguments + global.outputArguments) }
+    func run() async throws { try DaemonProgram.execute(["diagnose"] + paths.arguments + global.outputArguments) }
 }

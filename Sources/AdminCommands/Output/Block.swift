@@ -1,7 +1,6 @@
 import Vocabulary
 
-/// A piece of a result as people read it: lines of `name  value`, rows under headings, one row of a table that is not
-/// known whole, or text.
+/// A part of a result for people: lines of `name  value`, a table, one row of a table whose other rows are unknown, or text.
 package enum Block: Sendable {
     case record([(name: String, value: Cell?)])
     case table(headings: [String], rows: [[Cell]])
@@ -38,7 +37,7 @@ package enum Block: Sendable {
 
     private static func line(_ cells: [Cell], _ widths: [Int], _ style: Style) -> String {
         let padded = cells.enumerated().map { column, cell in
-            // Nothing follows the last column, so that no line ends with blanks.
+            // The last column is not padded, so that no line ends with blanks.
             let blanks = column == cells.count - 1 ? 0 : max(0, widths[column] - cell.text.count)
             return cell.rendered(style) + String(repeating: " ", count: blanks)
         }
@@ -51,13 +50,13 @@ package struct Cell: Sendable, ExpressibleByStringLiteral, ExpressibleByStringIn
     package let text: String
     package let tone: Tone
 
-    /// Control characters are replaced: a name or a token's field must not steer a terminal.
+    /// Control characters are replaced, so that a name or a token's field can't control the terminal.
     package init(_ text: String, _ tone: Tone = .plain) {
         self.text = text.printable(keepingLines: false)
         self.tone = tone
     }
 
-    /// `-` for what is absent.
+    /// `-` for an absent value.
     package init(_ text: String?) { self.init(text ?? "-") }
 
     package init(stringLiteral text: String) { self.init(text) }

@@ -1,28 +1,31 @@
-import Vocabulary
+package import Vocabulary
 import WireAPI
 
 extension Cell {
-    /// `2026-11-21 04:53`, UTC, for a time as the daemon writes it.
-    package init(time: String?) {
-        guard let time, let moment = Timestamp(rfc3339: time) else {
-            self.init(time)
+    /// A value's one spelling; `-` for an absent value.
+    init(_ value: (some TextValue)?) { self.init(value?.text) }
+
+    init(_ count: Int, _ tone: Tone = .plain) { self.init("\(count)", tone) }
+
+    /// `2026-11-21 04:53`, UTC.
+    package init(time: Timestamp?) {
+        guard let text = time?.rfc3339 else {
+            self.init(nil as String?)
             return
         }
-        let text = moment.rfc3339
         self.init("\(text.prefix(10)) \(text.dropFirst(11).prefix(5))")
     }
 
-    init(state: String) {
+    init(state: KeyState) {
         let tone: Tone =
-            switch KeyState(rawValue: state) {
+            switch state {
             case .current: .good
             case .standby, .retiring: .notice
             case .pending: .plain
             case .revoked: .warning
             case .destroyed: .critical
-            case nil: .plain
             }
-        self.init(state, tone)
+        self.init(state.rawValue, tone)
     }
 
     init(outcome: String) {
@@ -45,4 +48,7 @@ extension Cell {
             }
         self.init(severity, tone)
     }
+
+    /// `yes`, or `no` with a warning.
+    init(isFulfilled: Bool) { self.init(isFulfilled ? "yes" : "no", isFulfilled ? .plain : .warning) }
 }

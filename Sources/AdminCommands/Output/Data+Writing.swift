@@ -4,7 +4,7 @@ import Glibc
 extension Data {
     /// Writes every byte.
     ///
-    /// - Returns: 0, or the errno that ended it.
+    /// - Returns: 0, or errno.
     func write(to descriptor: Int32) -> Int32 {
         var rest = self
         while !rest.isEmpty {

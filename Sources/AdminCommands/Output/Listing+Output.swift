@@ -2,7 +2,7 @@ import MerchantKeyClient
 import StrictJSON
 
 extension Printer {
-    /// A list: its pages joined to one document as JSON, or what `table` makes of its items.
+    /// Prints a list: as JSON its pages joined into one document, otherwise the `table` of its items.
     func show<Item>(_ listing: Listing<Item>, orTable table: ([Item]) -> Block) throws {
         switch form {
         case .table:
@@ -10,10 +10,11 @@ extension Printer {
         case .json:
             var items: [JSONValue] = []
             for page in listing.pages {
-                guard case .object(let object) = try Self.parse(page), case .array(let some) = object["items"] else {
-                    throw CommandFailure(.refused, "merchantkeyctl: the daemon's answer holds no 'items'")
+                guard case .object(let object) = try Self.parse(page), case .array(let pageItems) = object["items"]
+                else {
+                    throw CommandFailure(.refused, "merchantkeyctl: the daemon's response has no 'items'")
                 }
-                items += some
+                items += pageItems
             }
             json(.object(JSONObject(members: [.init(name: "items", value: .array(items))])))
         }

@@ -2,14 +2,14 @@ import FoundationEssentials
 import StrictJSON
 import Vocabulary
 
-/// Results to standard output, all else to standard error.
+/// Prints results to standard output and everything else to standard error.
 struct Printer: Sendable {
     let form: OutputForm
     private let style = Style.ofStandardOutput
 
     init(form: OutputForm) { self.form = form }
 
-    /// The daemon's document as JSON, or what `table` makes of it.
+    /// Prints a document: as JSON, or its `table`.
     func show(_ json: Data, orTable table: () -> [Block]) throws {
         switch form {
         case .json: self.json(try Self.parse(json))
@@ -23,30 +23,30 @@ struct Printer: Sendable {
 
     func json(_ value: JSONValue) { StandardStream.output.write(JSONText.pretty(value) + "\n") }
 
-    /// A line of a stream of results, such as JSON on one line.
+    /// One line of a stream of results, such as a JSON line.
     func line(_ text: String) { StandardStream.output.write(text + "\n") }
 
-    /// Byte for byte, nothing added.
+    /// Unchanged bytes.
     func raw(_ bytes: Data) { StandardStream.output.write(bytes) }
 
-    /// One line beside the results.
-    func remark(_ text: String) { StandardStream.error.write(text.printable(keepingLines: false) + "\n") }
+    /// One line on standard error.
+    func note(_ text: String) { StandardStream.error.write(text.printable(keepingLines: false) + "\n") }
 
     func warn(_ warnings: [String]) {
-        for warning in warnings { remark("warning: \(warning)") }
+        for warning in warnings { note("warning: \(warning)") }
     }
 
-    /// - Throws: ``CommandFailure`` for text that is no JSON.
+    /// - Throws: ``CommandFailure`` for invalid JSON.
     static func parse(_ json: Data) throws(CommandFailure) -> JSONValue {
         do {
-            return try JSONParser.parse(json, limits: .answer)
+            return try JSONParser.parse(json, limits: .response)
         } catch {
-            throw CommandFailure(.refused, "merchantkeyctl: the daemon's answer can't be read: \(error)")
+            throw CommandFailure(.refused, "merchantkeyctl: the daemon's response can't be read: \(error)")
         }
     }
 }
 
 extension JSONLimits {
-    /// What the client lets through.
-    static let answer = JSONLimits(bytes: 16 << 20, depth: 32, values: 4 << 20)
+    /// Limits of the client for a response.
+    static let response = JSONLimits(bytes: 16 << 20, depth: 32, values: 4 << 20)
 }

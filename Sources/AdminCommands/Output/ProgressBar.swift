@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A line on standard error that says how far long work has come; nothing where standard error is no terminal.
+/// A line on standard error with the progress of long work; shown only on a terminal.
 package struct ProgressBar {
-    /// How far it has come.
+    /// The progress.
     package struct State: Hashable, Sendable {
-        /// By this run, whatever became of it.
+        /// By this run, successful or not.
         let finished: Int
-        /// Left out, because an earlier run did it.
+        /// Done by an earlier run.
         let skipped: Int
         let failed: Int
 
@@ -20,7 +20,7 @@ package struct ProgressBar {
 
     private static let interval = Duration.milliseconds(100)
 
-    /// nil where nobody knows.
+    /// nil if unknown.
     private let total: Int?
     private let isShown: Bool
     private let style: Style
@@ -39,18 +39,18 @@ package struct ProgressBar {
         guard isShown, last.map({ $0 + Self.interval < now }) ?? true else { return }
         last = now
         let line = Self.line(state, total: total, after: now - begin, columns: Self.columns, style)
-        // ECMA-48: to the line's begin, and erase to its end.
+        // ECMA-48: move to the start of the line, and erase it.
         StandardStream.error.write("\r\u{1B}[K" + line)
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     mutating func clear() {
         guard isShown, last != nil else { return }
         StandardStream.error.write("\r\u{1B}[K")
         last = nil
     }
 
-    /// One line of at most `columns` characters, colours not counted.
+    /// One line of at most `columns` characters, not counting colour codes.
     package static func line(
         _ state: State, total: Int?, after time: Duration, columns: Int, _ style: Style
     ) -> String {
@@ -60,12 +60,12 @@ package struct ProgressBar {
         text += ", \(Int(rate))/s"
         if let total, total > past, rate > 0 { text += ", \(self.time(Double(total - past) / rate)) left" }
         let failed = state.failed > 0 ? ", \(state.failed) failed" : ""
-        let room = min(40, columns - text.count - failed.count - 4)
+        let width = min(40, columns - text.count - failed.count - 4)
         let bar =
             total.map { total in
-                guard room >= 10 else { return "" }
-                let filled = min(room, room * past / max(total, 1))
-                return "[\(String(repeating: "#", count: filled))\(String(repeating: ".", count: room - filled))] "
+                guard width >= 10 else { return "" }
+                let filled = min(width, width * past / max(total, 1))
+                return "[\(String(repeating: "#", count: filled))\(String(repeating: ".", count: width - filled))] "
             } ?? ""
         return bar + text + (failed.isEmpty ? "" : style.paint(failed, .critical))
     }
@@ -75,7 +75,7 @@ package struct ProgressBar {
         return seconds < 120 ? "\(seconds) s" : seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
     }
 
-    /// TIOCGWINSZ, whose macro Swift can't read.
+    /// TIOCGWINSZ is a macro that Swift can't import.
     private static var columns: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, 0x5413, &size) == 0, size.ws_col > 0 else { return 80 }

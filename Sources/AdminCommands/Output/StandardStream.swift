@@ -14,9 +14,9 @@ package struct StandardStream: Sendable {
 
     func write(_ text: String) { write(Data(text.utf8)) }
 
-    /// Writes every byte, or ends as a program does whose reader has gone.
+    /// Writes every byte. Ends the program if the reader has closed the stream.
     func write(_ bytes: Data) {
-        // Nobody can be told any more, and half a result must not pass for one.
+        // A partial result must not end with a success status.
         if bytes.write(to: descriptor) != 0 { exit(ExitStatus.refused.rawValue) }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a cell's colour says.
+/// The meaning of a cell's colour.
 package enum Tone: Sendable {
     case plain, heading, good, notice, warning, critical
 }

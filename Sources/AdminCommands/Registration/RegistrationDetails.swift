@@ -5,22 +5,23 @@ import WireAPI
 
 struct RegistrationDetails: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "details", abstract: "Show a registration with its current domains.",
-        discussion: "What the mirror has, and how old Apple's last word is; with --refresh Apple's answer.")
+        commandName: "details", abstract: "Show a registration and its domains.",
+        discussion: "Shows the daemon's record, and how old Apple's last response is. With --refresh, asks Apple.")
 
-    @Argument(help: "The platform's own name for the merchant.", transform: PartnerArgument.parse)
+    @Argument(
+        help: "The platform's own identifier of the merchant.", transform: PartnerInternalMerchantIdentifier.parse)
     var partner: PartnerInternalMerchantIdentifier
 
-    @Flag(help: "Ask Apple.")
+    @Flag(help: "Show Apple's record instead of the daemon's.")
     var refresh = false
 
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdmin { admin in
-            let answer = try await admin.registration(partner, refresh: refresh)
-            try global.printer.show(answer.json) { answer.document.blocks }
-            global.printer.warn(answer.document.warnings)
+            let response = try await admin.registration(partner, refresh: refresh)
+            try global.printer.show(response.json) { response.document.blocks }
+            global.printer.warn(response.document.warnings)
         }
     }
 }

@@ -1,48 +1,70 @@
 package import FoundationEssentials
+import Vocabulary
 package import WireAPI
 
-/// The registrations of a CSV file: a line for each merchant, its domains separated by blanks or semicolons.
+/// The registrations of a CSV file: one line for each merchant, its domains separated by blanks or semicolons.
 package struct RegistrationFile: Sendable {
     package struct Line: Sendable {
         package let line: Int
         package let request: RegisterRequest
     }
 
-    /// What is read of a file, in bytes.
+    /// In bytes.
     package static let largest = 64 << 20
-
     private static let required = ["partnerInternalMerchantIdentifier", "partnerMerchantName", "domainNames"]
     private static let optional = ["encryptTo", "merchantUrl", "merchantIdentifier"]
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure``; then nothing of the file is to be done. Whether a line's values are good is the
-    ///   daemon's to say.
+    /// - Throws: ``CommandFailure``. A file with an error is refused as a whole.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         do throws(CSVReader.Fault) {
-            lines = try CSVTable(bytes, required: Self.required, optional: Self.optional).rows.map { row in
-                Line(
-                    line: row.line,
-                    request: RegisterRequest(
-                        partnerInternalMerchantIdentifier: row["partnerInternalMerchantIdentifier"] ?? "",
-                        partnerMerchantName: row["partnerMerchantName"],
-                        domainNames: (row["domainNames"] ?? "").split { $0.isWhitespace || $0 == ";" }.map(String.init),
-                        encryptTo: row["encryptTo"], merchantUrl: row["merchantUrl"],
-                        merchantIdentifier: row["merchantIdentifier"]))
-            }
+            lines = try CSVTable(bytes, required: Self.required, optional: Self.optional).rows.map(Self.line)
         } catch {
-            throw CommandFailure(.refused, "nothing was done: \(path), \(error)")
+            throw CommandFailure(.refused, "nothing was registered: \(path), \(error)")
         }
-        guard !lines.isEmpty else { throw CommandFailure(.refused, "\(path) holds no merchant, only a heading") }
+        guard !lines.isEmpty else {
+            throw CommandFailure(.refused, "\(path) contains only a heading, expected merchants")
+        }
+    }
+
+    private static func line(_ row: CSVTable.Row) throws(CSVReader.Fault) -> Line {
+        let names = (row["domainNames"] ?? "").split { $0.isWhitespace || $0 == ";" }
+        var request = RegisterRequest(
+            try value(row["partnerInternalMerchantIdentifier"] ?? "", "partnerInternalMerchantIdentifier", row.line),
+            domainNames: try names.map { name throws(CSVReader.Fault) in
+                try value(String(name), "domainNames", row.line)
+            })
+        request.partnerMerchantName = row["partnerMerchantName"]
+        request.encryptTo = try optionalValue("encryptTo", row)
+        request.merchantUrl = row["merchantUrl"]
+        request.merchantIdentifier = try optionalValue("merchantIdentifier", row)
+        return Line(line: row.line, request: request)
+    }
+
+    private static func value<Value: TextValue>(
+        _ text: String, _ column: String, _ line: Int
+    ) throws(CSVReader.Fault) -> Value {
+        guard let value = Value(text: text) else {
+            throw CSVReader.Fault(description: "line \(line): '\(column)' \(Value.refusal(of: text))")
+        }
+        return value
+    }
+
+    private static func optionalValue<Value: TextValue>(
+        _ column: String, _ row: CSVTable.Row
+    ) throws(CSVReader.Fault) -> Value? {
+        guard let text = row[column] else { return nil }
+        return try value(text, column, row.line)
     }
 }
 
 extension RegistrationFile.Line: BulkItem {
-    var name: String { request.partnerInternalMerchantIdentifier }
+    var name: String { request.partnerInternalMerchantIdentifier.rawValue }
     var content: String {
         [
-            request.partnerMerchantName, request.domainNames.joined(separator: " "), request.encryptTo,
-            request.merchantUrl, request.merchantIdentifier,
+            request.partnerMerchantName, request.domainNames.map(\.rawValue).joined(separator: " "),
+            request.encryptTo?.rawValue, request.merchantUrl, request.merchantIdentifier?.rawValue,
         ].map { $0 ?? "" }.joined(separator: "|")
     }
     var place: String? { "line \(line)" }

@@ -5,18 +5,18 @@ import WireAPI
 
 struct RegistrationImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Register many merchants out of a CSV file.",
+        commandName: "import", abstract: "Register the merchants listed in a CSV file.",
         discussion: """
-            The file's first line names its columns, in any order: partnerInternalMerchantIdentifier, \
-            partnerMerchantName, domainNames (separated by blanks or semicolons), and if wanted encryptTo, merchantUrl, \
-            merchantIdentifier. UTF-8, fields between commas, in quotes where they hold one, at most 64 MiB. A file with a \
-            fault is refused whole. Run it again to continue after an interruption: Apple is not asked again about what the \
-            report lists as done and the daemon confirms.
+            The first line names the columns, in any order: partnerInternalMerchantIdentifier, partnerMerchantName, \
+            domainNames (separated by blanks or semicolons), and optionally encryptTo, merchantUrl, merchantIdentifier. The \
+            file is UTF-8, at most 64 MiB; fields that contain a comma are in quotes. A file with an error is refused as a \
+            whole. Run the command again to continue after an interruption: a registration that the report lists as done and \
+            the daemon confirms is not sent to Apple again.
             """)
 
     static let subcommand = "registration import"
 
-    @Argument(help: "The CSV file, or '-'.")
+    @Argument(help: "The CSV file, or '-' for standard input.")
     var file: String
 
     @OptionGroup var bulk: BulkOptions
@@ -27,7 +27,7 @@ struct RegistrationImport: AsyncParsableCommand {
         let registrations = try RegistrationFile(
             try input.read(largest: RegistrationFile.largest), named: input.isStandardInput ? "standard input" : file)
         let report = try bulk.open(
-            Self.subcommand, standard: "\(input.isStandardInput ? "registration-import" : file).report.jsonl")
+            Self.subcommand, default: "\(input.isStandardInput ? "registration-import" : file).report.jsonl")
         let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
             var rest = registrations.lines[...]
             return try await BulkRun(report: report, concurrency: bulk.concurrency).run(
@@ -45,24 +45,22 @@ struct RegistrationImport: AsyncParsableCommand {
 }
 
 extension AdminClient {
-    /// Whether the daemon's own record, without asking Apple, says that Apple has what the line asks for.
+    /// Whether, according to the daemon's record, Apple has what the line requests. Does not ask Apple.
     fileprivate func hasRegistered(_ request: RegisterRequest) async throws(ClientError) -> Bool {
-        guard let partner = PartnerInternalMerchantIdentifier(request.partnerInternalMerchantIdentifier) else {
-            return false
-        }
         let found: RegistrationDocument
         do throws(ClientError) {
-            found = try await registration(partner, refresh: false).document
+            found = try await registration(request.partnerInternalMerchantIdentifier, refresh: false).document
         } catch .refused(let refusal) where refusal.status == 404 {
             return false
         }
-        let domains = request.domainNames.map { DomainName(anySpelling: $0)?.rawValue ?? $0 }
-        func isAsAsked(_ asked: String?, _ found: String?) -> Bool { asked == nil || asked == found }
+        func matches<Value: Equatable>(_ requested: Value?, _ found: Value?) -> Bool {
+            requested == nil || requested == found
+        }
         return found.state == "registered" && found.drift.isEmpty
-            && Set(domains).isSubset(of: found.domainNames)
-            && isAsAsked(request.partnerMerchantName, found.partnerMerchantName)
-            && isAsAsked(request.encryptTo, found.encryptTo)
-            && isAsAsked(request.merchantUrl, found.merchantUrl)
-            && isAsAsked(request.merchantIdentifier, found.merchantIdentifier)
+            && Set(request.domainNames.map(\.rawValue)).isSubset(of: found.domainNames)
+            && matches(request.partnerMerchantName, found.partnerMerchantName)
+            && matches(request.encryptTo, found.encryptTo)
+            && matches(request.merchantUrl, found.merchantUrl)
+            && matches(request.merchantIdentifier, found.merchantIdentifier)
     }
 }

@@ -4,7 +4,7 @@ import WireAPI
 
 struct RegistrationList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List every registration, as the mirror has it.")
+        commandName: "list", abstract: "List all registrations in the daemon's record.")
 
     @OptionGroup var global: GlobalOptions
 

@@ -7,47 +7,51 @@ struct RegistrationRegister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "register", abstract: "Register a merchant with Apple, or add domains to its registration.",
         discussion: """
-            Domains add up, to 99 in all. Each has to serve the verification file before ('domain file', 'domain check'). \
-            Repeating it is safe.
+            New domains are added to the registered ones, up to 99. Each domain must serve the verification file first (see \
+            'domain file' and 'domain check'). The command is safe to repeat. Example: \
+            merchantkeyctl registration register 'shop-1' --name 'Example Shop' --domain shop.example.com
             """)
 
-    @Argument(help: "The platform's own name for the merchant.", transform: PartnerArgument.parse)
+    @Argument(
+        help: "The platform's own identifier of the merchant.", transform: PartnerInternalMerchantIdentifier.parse)
     var partner: PartnerInternalMerchantIdentifier
 
-    @Option(help: "The merchant's name; may be left out for a merchant that is registered.")
+    @Option(help: "The merchant's name. Default: that of the registration; required for a new one.")
     var name: String?
 
     @Option(
         name: .customLong("domain"), parsing: .singleValue,
-        help: ArgumentHelp("A domain to add; repeat it for more.", valueName: "domain"),
-        transform: DomainArgument.parse)
+        help: ArgumentHelp("A domain to add; repeat the option for more.", valueName: "domain"),
+        transform: DomainName.parse)
     var domains: [DomainName]
 
     @Option(
         help: ArgumentHelp(
-            "Whose certificate encrypts the tokens.",
-            discussion: "Default: what the registration has, else the only merchant platformintegrator.….",
-            valueName: "id"), transform: MerchantArgument.parse)
+            "The identifier whose certificate encrypts the tokens.",
+            discussion: "Default: that of the registration, else the only platformintegrator.… identifier.",
+            valueName: "id"), transform: MerchantIdentifier.parse)
     var encryptTo: MerchantIdentifier?
 
-    @Option(help: "The merchant's own site; Apple does not verify it.")
+    @Option(help: "The merchant's web site; Apple does not verify it.")
     var url: String?
 
     @Option(
-        help: ArgumentHelp("The merchant record it belongs to.", valueName: "id"), transform: MerchantArgument.parse)
+        help: ArgumentHelp("The merchant record that the registration belongs to.", valueName: "id"),
+        transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdmin { admin in
-            let answer = try await admin.register(
-                RegisterRequest(
-                    partnerInternalMerchantIdentifier: partner.rawValue, partnerMerchantName: name,
-                    domainNames: domains.map(\.rawValue), encryptTo: encryptTo?.rawValue, merchantUrl: url,
-                    merchantIdentifier: merchant?.rawValue))
-            try global.printer.show(answer.json) { answer.document.blocks }
-            global.printer.warn(answer.document.warnings)
+            var request = RegisterRequest(partner, domainNames: domains)
+            request.partnerMerchantName = name
+            request.encryptTo = encryptTo
+            request.merchantUrl = url
+            request.merchantIdentifier = merchant
+            let response = try await admin.register(request)
+            try global.printer.show(response.json) { response.document.blocks }
+            global.printer.warn(response.document.warnings)
         }
     }
 }

@@ -6,21 +6,21 @@ import WireAPI
 
 struct RegistrationSync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Compare every registration with Apple's record, and mend what differs.",
+        commandName: "sync", abstract: "Compare all registrations with Apple's record, and repair differences.",
         discussion: """
-            Shows what differs: a domain that Apple lacks or has besides, another name or encryptTo, a registration that \
-            is gone. With --repair what is wanted is registered again, and what is not wanted is unregistered; without \
-            it nothing changes at Apple. Exit status 1 where something could not be compared or mended.
+            Shows the differences: missing or additional domains, another name or encryptTo, a missing registration. With \
+            --repair, the daemon registers what is missing and unregisters what should not be there; without it, nothing \
+            changes at Apple. Exit status 1 if a registration could not be compared or repaired.
             """)
 
-    @Flag(help: "Mend what differs.")
+    @Flag(help: "Repair differences at Apple.")
     var repair = false
 
     @OptionGroup var global: GlobalOptions
 
-    /// Enough for a bar that moves, few enough for Apple to be slow.
-    private static let stretch = 100
-    /// How often Apple may have us wait without getting on.
+    /// Small enough for the progress bar to move while Apple is slow.
+    private static let batchSize = 100
+    /// How often to wait for Apple without progress in between.
     private static let mostWaits = 10
 
     func run() async throws {
@@ -29,13 +29,14 @@ struct RegistrationSync: AsyncParsableCommand {
             let total = try? await admin.status().document.registrations
             var bar = ProgressBar(total: total)
             defer { bar.clear() }
-            var cursor: String?
+            var request = SyncRequest()
+            request.repair = repair
+            request.limit = Self.batchSize
             var waits = 0
             repeat {
-                let stretch: Answer<SyncDocument>
+                let batch: Response<SyncDocument>
                 do throws(ClientError) {
-                    stretch = try await admin.syncRegistrations(
-                        SyncRequest(repair: repair, limit: Self.stretch, cursor: cursor))
+                    batch = try await admin.syncRegistrations(request)
                 } catch {
                     guard case .refused(let refusal) = error, let seconds = refusal.retryAfter, waits < Self.mostWaits,
                         result.compared > 0
@@ -44,10 +45,10 @@ struct RegistrationSync: AsyncParsableCommand {
                     try await Task.sleep(for: .seconds(min(seconds, 300)))
                     continue
                 }
-                try result.add(stretch)
+                try result.add(batch)
                 bar.show(.init(finished: result.compared))
-                cursor = stretch.document.nextCursor
-                if let halted = stretch.document.halted {
+                request.cursor = batch.document.nextCursor
+                if let halted = batch.document.halted {
                     guard let seconds = halted.retryAfter, waits < Self.mostWaits else { break }
                     waits += 1
                     try await Task.sleep(for: .seconds(min(seconds, 300)))
@@ -55,29 +56,29 @@ struct RegistrationSync: AsyncParsableCommand {
                     waits = 0
                     result.halted = nil
                 }
-            } while cursor != nil
+            } while request.cursor != nil
             bar.clear()
             try result.show(global.printer)
         }
     }
 }
 
-/// The stretches of one sync, put together.
+/// The combined batches of one sync.
 private struct SyncResult {
     let repair: Bool
     var compared = 0
     var findings: [SyncDocument.Finding] = []
     var halted: FailureDocument?
-    /// As the daemon wrote them.
+    /// The findings as the daemon sent them.
     private var json: [JSONValue] = []
 
     init(repair: Bool) { self.repair = repair }
 
-    mutating func add(_ stretch: Answer<SyncDocument>) throws {
-        compared += stretch.document.compared
-        findings += stretch.document.findings
-        halted = stretch.document.halted
-        if case .object(let object) = try Printer.parse(stretch.json), case .array(let some) = object["findings"] {
+    mutating func add(_ batch: Response<SyncDocument>) throws {
+        compared += batch.document.compared
+        findings += batch.document.findings
+        halted = batch.document.halted
+        if case .object(let object) = try Printer.parse(batch.json), case .array(let some) = object["findings"] {
             json += some
         }
     }
@@ -96,14 +97,14 @@ private struct SyncResult {
             if !findings.isEmpty { printer.show([SyncDocument.Finding.table(findings)]) }
         }
         let drifting = findings.count { !$0.drift.isEmpty }
-        let mended = findings.count { $0.mended == true }
-        printer.remark(
+        let repaired = findings.count { $0.mended == true }
+        printer.note(
             "compared \(compared) registrations: \(drifting) differ\(drifting == 1 ? "s" : "")"
-                + (repair ? ", \(mended) mended" : ""))
+                + (repair ? ", \(repaired) repaired" : ""))
         if let halted { throw CommandFailure(.refused, "stopped: \(halted.code): \(halted.detail)") }
         let failed = findings.count { $0.failure != nil || $0.mended == false }
         guard failed == 0 else {
-            throw CommandFailure(.refused, "\(failed) registrations could not be compared or mended")
+            throw CommandFailure(.refused, "\(failed) registrations could not be compared or repaired")
         }
     }
 }

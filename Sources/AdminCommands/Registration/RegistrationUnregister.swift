@@ -5,46 +5,37 @@ import WireAPI
 
 struct RegistrationUnregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unregister", abstract: "Remove domains of a registration at Apple, or all of it.",
+        commandName: "unregister",
+        abstract: "Remove domains from a registration with Apple, or the whole registration.",
         discussion: """
-            Without --domain every domain goes that Apple has. With the last domain the registration is gone, and Apple \
-            Pay stops on the merchant's pages.
+            Without --domain, every domain is removed. Removing the last domain ends the registration, and Apple Pay stops on \
+            the merchant's pages.
             """)
 
-    @Argument(help: "The platform's own name for the merchant.", transform: PartnerArgument.parse)
+    @Argument(
+        help: "The platform's own identifier of the merchant.", transform: PartnerInternalMerchantIdentifier.parse)
     var partner: PartnerInternalMerchantIdentifier
 
     @Option(
         name: .customLong("domain"), parsing: .singleValue,
-        help: ArgumentHelp("A domain to remove; repeat it for more. Default: all.", valueName: "domain"),
-        transform: DomainArgument.parse)
+        help: ArgumentHelp("A domain to remove; repeat the option for more. Default: all.", valueName: "domain"),
+        transform: DomainName.parse)
     var domains: [DomainName] = []
 
-    @Option(help: "Why; Apple is told.")
+    @Option(help: "Reason, sent to Apple.")
     var reason: String
 
-    @OptionGroup var withdrawal: WithdrawalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        let request = UnregisterRequest(
-            domainNames: domains.isEmpty ? nil : domains.map(\.rawValue), reason: reason)
+        var fields = UnregisterRequest(reason: reason)
+        fields.domainNames = domains.isEmpty ? nil : domains
+        let request = fields
         try await global.withAdmin { admin in
-            if withdrawal.dryRun || !withdrawal.yes {
-                let plan = try await admin.unregister(partner, request, dryRun: true)
-                if withdrawal.dryRun {
-                    try global.printer.show(plan.json) { plan.document.blocks }
-                    global.printer.warn(plan.document.warnings)
-                    return
-                }
-                for name in plan.document.domainNames { global.printer.remark("would unregister \(name)") }
-                global.printer.warn(plan.document.warnings)
-                try withdrawal.confirm(
-                    "unregister \(plan.document.domainNames.count) domains of \(partner)", global.printer)
+            try await confirmation.run("unregister domains of \(partner)", global.printer) { dryRun in
+                try await admin.unregister(partner, request, dryRun: dryRun)
             }
-            let done = try await admin.unregister(partner, request, dryRun: false)
-            try global.printer.show(done.json) { done.document.blocks }
-            if withdrawal.yes { global.printer.warn(done.document.warnings) }
         }
     }
 }

@@ -4,10 +4,10 @@ struct RollNoun: NounCommand {
     static let configuration = CommandConfiguration(
         commandName: "roll", abstract: "Replace a merchant's key pair without losing a payment.",
         discussion: """
-            'roll start' generates a key pair and its CSR. After Apple signed it, upload the certificate and activate it \
-            at Apple. The first token that is decrypted with the new key promotes it; 'key promote' does so by hand. \
-            'roll finish' revokes the old key once nobody has asked for it for 7 days and a token was decrypted with \
-            the new key after its promotion.
+            'roll start' generates a key pair and its CSR. After Apple has signed the CSR, upload the certificate and activate \
+            it at Apple. The daemon promotes the new key when it first decrypts a token with it; 'key promote' does so by \
+            hand. 'roll finish' revokes the old key once nobody has requested it for 7 days and a token was decrypted with the \
+            new key after its promotion.
             """,
         subcommands: [RollStart.self, RollStatus.self, RollFinish.self, RollAbandon.self])
 }

@@ -6,25 +6,28 @@ import WireAPI
 
 struct RollStart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "start", abstract: "Begin a roll: a new key pair and its CSR.",
-        discussion: "Repeating it answers the roll that is open. With '--csr -' standard output holds the CSR alone.")
+        commandName: "start", abstract: "Start a roll: generate a new key pair and its CSR.",
+        discussion: """
+            If a roll is open, the command shows it and starts none. With '--csr -', standard output contains only the CSR. \
+            Example: merchantkeyctl roll start merchant.com.example --csr example.certSigningRequest
+            """)
 
-    @Argument(help: "Whose key pair is to be replaced.", transform: MerchantArgument.parse)
+    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @Option(
         help: ArgumentHelp(
-            "In place of one merchant every one whose current certificate ends so soon, such as 60d.",
+            "Start a roll for every merchant whose current certificate expires within this time, such as 60d.",
             valueName: "duration"), transform: DurationArgument.parse)
     var endingWithin: DurationArgument?
 
-    @Option(help: "EC_v1 or RSA_v1. Default: that of the merchant's only current key, else EC_v1.")
-    var algorithm: AlgorithmArgument?
+    @Option(help: "Algorithm: EC_v1 or RSA_v1. Default: that of the merchant's only current key, else EC_v1.")
+    var algorithm: KeyAlgorithm?
 
-    @Option(help: ArgumentHelp("Write the CSR there, as PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the CSR to this file, as PEM.", valueName: "file"))
     var csr: String?
 
-    @Flag(help: "Overwrite the CSR's file.")
+    @Flag(help: "Overwrite an existing CSR file.")
     var force = false
 
     @OptionGroup var bulk: BulkOptions
@@ -33,46 +36,44 @@ struct RollStart: AsyncParsableCommand {
     func validate() throws {
         guard (endingWithin != nil) != (merchant != nil) else {
             throw ValidationError(
-                "found \(merchant == nil ? "neither" : "both"), expected a merchant or --ending-within")
+                "expected either a merchant or --ending-within, found \(merchant == nil ? "neither" : "both")")
         }
         guard endingWithin == nil || csr == nil else {
-            throw ValidationError("--ending-within writes no CSR, expected key csr --all-pending afterwards")
+            throw ValidationError(
+                "--csr needs a single merchant; with --ending-within, run 'key csr --all-pending' afterwards")
         }
     }
 
     func run() async throws {
         if let endingWithin {
-            let rolls = EndingRolls(within: endingWithin, algorithm: algorithm?.rawValue)
+            let rolls = ExpiringKeyRolls(within: endingWithin, algorithm: algorithm)
             let summary = try await global.withAdmin(connections: bulk.concurrency) { try await rolls.start($0, bulk) }
             return try summary.conclude(global.printer)
         }
         guard let merchant else { return }
         let file = csr.map { OutputFile($0, overwrites: force) }
-        try file?.judge()
+        try file?.checkWritable()
         try await global.withAdmin { admin in
-            let answer = try await admin.startRoll(of: merchant, algorithm: algorithm?.rawValue)
-            let roll = answer.document
+            let response = try await admin.startRoll(of: merchant, algorithm: algorithm)
+            let roll = response.document
             try await write(file, roll, admin)
             guard file?.isStandardOutput != true else {
-                return global.printer.remark("roll \(roll.rollId) to key \(roll.to) is \(roll.state)")
+                return global.printer.note("roll \(roll.rollId) to key \(roll.to) is \(roll.state)")
             }
-            try global.printer.show(answer.json) { roll.blocks }
+            try global.printer.show(response.json) { roll.blocks }
         }
     }
 
     private func write(_ file: OutputFile?, _ roll: RollDocument, _ admin: AdminClient) async throws {
         guard let file else { return }
-        guard let hash = PublicKeyHash(anySpelling: roll.to) else {
-            throw ClientError.protocolViolation("found a publicKeyHash that is none")
-        }
         do {
-            try file.write(try await admin.csr(of: hash, as: .pem))
+            try file.write(try await admin.csr(of: roll.to, as: .pem))
         } catch let failure as CommandFailure {
             throw CommandFailure(
                 .refused,
-                "roll \(roll.rollId) began, but \(failure.message); get its CSR with: merchantkeyctl key csr \(roll.to)"
+                "roll \(roll.rollId) was started, but \(failure.message); get its CSR with: merchantkeyctl key csr \(roll.to)"
             )
         }
-        if !file.isStandardOutput { global.printer.remark("wrote \(file.path)") }
+        if !file.isStandardOutput { global.printer.note("wrote \(file.path)") }
     }
 }

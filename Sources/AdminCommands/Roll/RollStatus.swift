@@ -5,15 +5,16 @@ import WireAPI
 
 struct RollStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show what has happened, what comes next, and who must do it.",
-        discussion: "Of one merchant every roll, newest first; of all merchants the open ones.")
+        commandName: "status", abstract: "Show the state of rolls, the next step, and who takes it.",
+        discussion: "Lists every roll of one merchant, newest first, or the open rolls of all merchants.")
 
-    @Argument(help: "The merchant's identifier; every merchant where absent.", transform: MerchantArgument.parse)
+    @Argument(help: "The merchant's identifier. Default: all merchants.", transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @Option(
         help: ArgumentHelp(
-            "open, started, certificateStored, promoted, quiet, finished or abandoned.", valueName: "state"))
+            "Only rolls in this state: open, started, certificateStored, promoted, quiet, finished or abandoned.",
+            valueName: "state"))
     var state: RollStateArgument?
 
     @OptionGroup var global: GlobalOptions
@@ -27,7 +28,7 @@ struct RollStatus: AsyncParsableCommand {
     }
 }
 
-/// What a list of rolls can be narrowed to.
+/// The states that a list of rolls can be restricted to.
 package enum RollStateArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case open, started, certificateStored, promoted, quiet, finished, abandoned
 }

@@ -1,17 +1,18 @@
+import ArgumentParser
 import Vocabulary
 package import WireAPI
 
-/// How grave a finding is, mildest first.
-package enum Severity: String, CaseIterable, Sendable {
+/// The severity of a finding or event, least urgent first.
+package enum Severity: String, CaseIterable, Sendable, ExpressibleByArgument {
     case notice, warning, critical
 }
 
-/// The one line and the number that monitoring asks for.
+/// The line and the exit status for a monitoring system.
 ///
 /// Source: Monitoring Plugins Development Guidelines, "Plugin Return Codes".
 package struct StatusCheck: Hashable, Sendable {
     package let line: String
-    /// 0 fine, 1 warning, 2 critical, 3 unknown.
+    /// 0 OK, 1 warning, 2 critical, 3 unknown.
     package let status: Int32
 
     package init(_ document: StatusDocument) {
@@ -19,7 +20,7 @@ package struct StatusCheck: Hashable, Sendable {
         if severities.contains(.critical) {
             status = 2
         } else if severities.contains(nil) {
-            // A daemon newer than this program: better asked about than called fine.
+            // The daemon is newer than this program and has a severity that this program does not know.
             status = 3
         } else {
             status = severities.contains(.warning) ? 1 : 0
@@ -29,17 +30,17 @@ package struct StatusCheck: Hashable, Sendable {
         let numbers =
             "\(document.merchants) merchants, \(document.merchantsBelowTarget) below target, \(active) active key pairs"
         line =
-            "merchantkeyd \(word): \(numbers)\(Self.words(document.findings))".printable(keepingLines: false)
+            "merchantkeyd \(word): \(numbers)\(Self.summary(of: document.findings))".printable(keepingLines: false)
     }
 
-    /// The most urgent findings; notices only where there is nothing else.
-    private static func words(_ findings: [StatusDocument.Finding]) -> String {
+    /// The most urgent findings; a notice only if there is nothing else.
+    private static func summary(of findings: [StatusDocument.Finding]) -> String {
         let urgent = findings.filter { $0.severity != Severity.notice.rawValue }
         let named = urgent.isEmpty ? findings.prefix(1) : urgent.prefix(mostNamed)
         let more = urgent.count > named.count ? ["more in 'merchantkeyctl status'"] : []
         return (named.map(\.detail) + more).enumerated().map { ($0.offset == 0 ? ": " : "; ") + $0.element }.joined()
     }
 
-    /// Monitoring systems cut long lines.
+    /// Monitoring systems truncate long lines.
     private static let mostNamed = 3
 }

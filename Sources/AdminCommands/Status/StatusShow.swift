@@ -15,22 +15,22 @@ struct StatusShow: AsyncParsableCommand {
     func run() async throws {
         guard check else {
             return try await global.withAdmin { admin in
-                let answer = try await admin.status()
-                try global.printer.show(answer.json) { answer.document.blocks }
+                let response = try await admin.status()
+                try global.printer.show(response.json) { response.document.blocks }
             }
         }
-        let verdict = await verdict()
-        guard verdict.status == 0 else { throw verdict }
+        let result = await checkResult()
+        guard result.status == 0 else { throw result }
     }
 
-    /// Prints the line, or the document where JSON was asked for.
-    private func verdict() async -> CheckVerdict {
+    /// Prints the line, or with `--output json` the document.
+    private func checkResult() async -> MonitoringExit {
         do {
             return try await global.withAdmin { admin in
-                let answer = try await admin.status()
-                let result = StatusCheck(answer.document)
-                try global.printer.show(answer.json) { [.text(result.line)] }
-                return CheckVerdict(status: result.status)
+                let response = try await admin.status()
+                let result = StatusCheck(response.document)
+                try global.printer.show(response.json) { [.text(result.line)] }
+                return MonitoringExit(status: result.status)
             }
         } catch {
             let why = (error as? CommandFailure)?.message ?? "\(error)"
@@ -38,14 +38,14 @@ struct StatusShow: AsyncParsableCommand {
             let line = "merchantkeyd \(status == 2 ? "CRITICAL" : "UNKNOWN"): \(why)"
             switch global.output {
             case .table: global.printer.show([.text(line.printable(keepingLines: false))])
-            // There is no document, and a program must not take this line for one.
-            case .json: global.printer.remark(line)
+            // There is no document, and this line must not be read as one.
+            case .json: global.printer.note(line)
             }
-            return CheckVerdict(status: status)
+            return MonitoringExit(status: status)
         }
     }
 
-    /// A daemon that answers that it can't read its database is not unknown.
+    /// A daemon that can't read its database is critical, not unknown.
     private static func status(of error: any Error) -> Int32 {
         guard case .refused(let refusal) = error as? ClientError else { return 3 }
         return ["storeUnavailable", "keyDamaged", "internalError"].contains(refusal.code) ? 2 : 3
@@ -65,11 +65,11 @@ extension StatusDocument {
             ("certificates", Cell("\(certificates)")),
             ("registrations", Cell("\(registrations)")),
             (
-                "differ at Apple",
+                "differ from Apple",
                 registrationsDrifting > 0 ? Cell("\(registrationsDrifting)", .warning) : nil
             ),
             (
-                "calls unsettled",
+                "calls without result",
                 registrationCallsOpen > 0 ? Cell("\(registrationCallsOpen)", .warning) : nil
             ),
             ("audit records", Cell("\(auditRecords)")),
@@ -79,8 +79,8 @@ extension StatusDocument {
                     backups.lastVerified.map { Cell(time: $0) } ?? Cell("never", merchants > 0 ? .warning : .plain)
                 }
             ),
-            ("merchants without backup", backups.map { Cell(Self.words($0)) }),
-            ("audit head", auditHead.map { Cell("\($0.sequence):\($0.hash)") }),
+            ("merchants without backup", backups.map { Cell(Self.text($0)) }),
+            ("audit head", auditHead.map { Cell($0.description) }),
             ("rolls", Cell(rollsInOrder)),
             ("awaiting destruction", awaitingDestruction > 0 ? Cell("\(awaitingDestruction)") : nil),
         ])
@@ -88,23 +88,23 @@ extension StatusDocument {
             + (findings.isEmpty ? [] : [findingTable])
     }
 
-    private static func words(_ backups: BackupCoverageDocument) -> String {
+    private static func text(_ backups: BackupCoverageDocument) -> String {
         let named = backups.withoutBackup.prefix(5)
         guard !named.isEmpty else { return "\(backups.merchantsWithoutBackup)" }
-        let more = backups.merchantsWithoutBackup > named.count ? ", … ('merchant list' shows each)" : ""
-        return "\(backups.merchantsWithoutBackup): \(named.joined(separator: ", "))\(more)"
+        let more = backups.merchantsWithoutBackup > named.count ? ", … (see 'merchant list')" : ""
+        return "\(backups.merchantsWithoutBackup): \(named.map(\.rawValue).joined(separator: ", "))\(more)"
     }
 
-    /// One line a week in which something ends.
+    /// One line for each week in which a certificate expires.
     private var timeline: [Block] {
         let weeks = endingByWeek.filter { $0.ending > 0 }
         guard let most = weeks.map(\.ending).max() else { return [] }
         return [
             .table(
-                headings: ["WEEK FROM (UTC)", "CERTIFICATES END", ""],
+                headings: ["WEEK FROM (UTC)", "CERTIFICATES EXPIRE", ""],
                 rows: weeks.map { week in
                     [
-                        Cell(String(week.begins.prefix(10))), Cell("\(week.ending)"),
+                        Cell(String(week.begins.rfc3339.prefix(10))), Cell("\(week.ending)"),
                         Cell(String(repeating: "#", count: max(1, week.ending * 40 / most))),
                     ]
                 })
@@ -119,7 +119,7 @@ extension StatusDocument {
         guard !destructions.isEmpty else { return [] }
         return [
             .table(
-                headings: ["TO BE DESTROYED (UTC)", "PUBLIC KEY HASH", "MERCHANT"],
+                headings: ["DESTROY AFTER (UTC)", "PUBLIC KEY HASH", "MERCHANT"],
                 rows: destructions.map {
                     [Cell(time: $0.destroyAfter), Cell($0.publicKeyHash), Cell($0.merchantIdentifier)]
                 })
@@ -158,18 +158,18 @@ extension StatusDocument {
             })
     }
 
-    /// As a roll goes through its states; those that ended are history.
+    /// In the order of the states; ended rolls are not shown.
     private var rollsInOrder: String {
         ["started", "certificateStored", "promoted", "quiet"].compactMap { state in
             rolls[state].map { "\($0) \(state)" }
         }.joined(separator: ", ")
     }
 
-    /// As a key pair goes through its states; one this program does not know comes last.
+    /// In the order of the states; a state that this program does not know comes last.
     private var keyPairsInOrder: String {
         let known = KeyState.allCases.map(\.rawValue)
-        let strangers = keyPairs.keys.filter { !known.contains($0) }.sorted()
-        return (known + strangers).compactMap { state in keyPairs[state].map { "\($0) \(state)" } }
+        let unknown = keyPairs.keys.filter { !known.contains($0) }.sorted()
+        return (known + unknown).compactMap { state in keyPairs[state].map { "\($0) \(state)" } }
             .joined(separator: ", ")
     }
 }

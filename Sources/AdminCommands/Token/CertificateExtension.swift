@@ -1,9 +1,9 @@
 /// The certificate extensions that payment token signatures carry, by name.
 enum CertificateExtension {
-    /// - Returns: nil for one that this program does not know.
+    /// - Returns: nil for an unknown extension.
     static func name(_ oid: String) -> String? { names[oid] }
 
-    /// Apple's from its documents and certificates, the others from RFC 5280 section 4.2.
+    /// Sources: Apple's documents and certificates; RFC 5280 section 4.2.
     private static let names = [
         "1.2.840.113635.100.6.29": "Apple marker: signs payment tokens",
         "1.2.840.113635.100.6.2.14": "Apple marker: Application Integration CA",

@@ -1,8 +1,8 @@
 package import StrictJSON
 
-/// Decrypted payment data as people may see it on a screen.
+/// Decrypted payment data, masked for display.
 ///
-/// Names that are known to be harmless are shown; everything else is masked, so that a field Apple adds tomorrow is too.
+/// Only fields that are known to be harmless are shown. Everything else is masked, including fields that Apple adds later.
 package struct MaskedFields: Sendable {
     package struct Row: Hashable, Sendable {
         /// With its path: `paymentData.eciIndicator`.
@@ -13,22 +13,22 @@ package struct MaskedFields: Sendable {
     /// In the order of the plaintext.
     package let rows: [Row]
 
-    /// - Throws: ``CommandFailure`` for a plaintext that is no JSON. Quotes nothing of it.
+    /// - Throws: ``CommandFailure`` for a plaintext that is not JSON. The message quotes nothing of it.
     package init(plaintext: [UInt8]) throws(CommandFailure) {
         do {
             self.init(try JSONParser.parse(plaintext, limits: .request))
         } catch {
-            throw CommandFailure(.refused, "the decrypted payment data can't be shown as a table (try --raw): \(error)")
+            throw CommandFailure(.refused, "the decrypted payment data can't be shown as a table; use --raw: \(error)")
         }
     }
 
     package init(_ value: JSONValue) { rows = Self.rows(value, path: "", name: "") }
 
-    /// Apple, "Payment token format reference". By the field's own name, wherever it stands.
+    /// By the field's own name, at any depth. Source: Apple, "Payment token format reference".
     private static let shown: Set<String> = [
         "applicationExpirationDate", "currencyCode", "transactionAmount", "deviceManufacturerIdentifier",
         "paymentDataType", "eciIndicator", "merchantIdentifier", "merchantTokenIdentifier",
-        // Of the view of an authorization message.
+        // The view of an authorization message.
         "network", "expirationDate", "electronicCommerceIndicator", "tokenRequestorID",
     ]
 
@@ -53,7 +53,7 @@ package struct MaskedFields: Sendable {
         return "(masked, \(text.count) characters)"
     }
 
-    /// The last four digits stay, as on a receipt; all of a number so short that four would tell it.
+    /// Shows the last four digits, as a receipt does. A short number is masked completely, because four digits would reveal it.
     private static func accountNumber(_ text: String) -> String {
         guard text.count >= 12 else { return String(repeating: "*", count: text.count) }
         return String(repeating: "*", count: text.count - 4) + text.suffix(4)

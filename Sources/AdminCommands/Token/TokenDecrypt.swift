@@ -4,7 +4,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// How the payment data is shown, if not as Apple names it.
+/// Alternative field names for the payment data.
 enum TokenView: String, CaseIterable, ExpressibleByArgument {
     case authorization
 }
@@ -13,48 +13,48 @@ struct TokenDecrypt: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt", abstract: "Verify and decrypt a payment token.",
         discussion: """
-            The table masks account number, cryptograms and whatever this program does not know. '--raw' and \
-            '--output json' mask nothing.
+            The table masks the account number, cryptograms and unknown fields. '--raw' and '--output json' mask nothing. \
+            Example: merchantkeyctl token decrypt token.json --merchant merchant.com.example
             """)
 
-    /// In bytes: with the token it must fit into a request.
+    /// In bytes, so that a request has room for the token.
     private static let largestApplicationData = 32_768
 
-    @Argument(help: "The token, or '-'.")
+    @Argument(help: "The token file, or '-' for standard input.")
     var file: String
 
     @Option(
-        help: ArgumentHelp("Refuse it unless it is this merchant's. Default: any merchant's.", valueName: "id"),
-        transform: MerchantArgument.parse)
+        help: ArgumentHelp("Refuse a token of another merchant. Default: accept every merchant's.", valueName: "id"),
+        transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @Option(
-        help: ArgumentHelp("The time of receipt to judge by, RFC 3339. Default: now.", valueName: "time"),
-        transform: TimeArgument.parse)
+        help: ArgumentHelp("Check the token as of this time of receipt, RFC 3339. Default: now.", valueName: "time"),
+        transform: Timestamp.parse)
     var at: Timestamp?
 
     @Option(
         help: ArgumentHelp(
-            "Refuse the token unless it is for these bytes, the applicationData of the payment request.",
-            discussion: "Default: any applicationData; the check is reported as notChecked.", valueName: "file"))
+            "Refuse the token unless its applicationData hash is that of this file.",
+            discussion: "Default: the hash is not compared, and reported as notChecked.", valueName: "file"))
     var applicationData: String?
 
     @Flag(help: "Decrypt without verifying.")
     var unverified = false
 
-    @Option(help: "Show the payment data under the names of an authorization message: authorization.")
+    @Option(help: "Show the payment data with other field names: authorization, for an authorization message.")
     var view: TokenView?
 
-    @Flag(help: "Print the plaintext byte for byte, or the whole view as JSON, and nothing else.")
+    @Flag(help: "Print only the unchanged plaintext, or with --view the view as JSON.")
     var raw = false
 
-    @Flag(help: "Take the payment: no other call decrypts this token again.")
+    @Flag(help: "Claim the payment, so that no other call decrypts this token again.")
     var claim = false
 
     @Option(
         help: ArgumentHelp(
-            "Name the attempt to take the payment: repeated with it, a lost response is given again, for an hour.",
-            discussion: "Default: a random one. Never derive it from the token.", valueName: "key"))
+            "Identify the claim: for an hour, a repeat with the same key returns the same response.",
+            discussion: "Default: a random key. Never derive it from the token.", valueName: "key"))
     var idempotencyKey: String?
 
     @OptionGroup var decryptor: DecryptorOptions
@@ -62,39 +62,47 @@ struct TokenDecrypt: AsyncParsableCommand {
 
     func validate() throws {
         guard file != "-" || applicationData != "-" else {
-            throw ValidationError("found '-' for the token and for --application-data, expected it once")
+            throw ValidationError(
+                "'-' is given for the token and for --application-data; only one can be read from standard input")
         }
         guard claim || idempotencyKey == nil else {
-            throw ValidationError("found --idempotency-key without --claim, expected both")
+            throw ValidationError("--idempotency-key needs --claim")
         }
         guard !claim || (!unverified && at == nil) else {
             throw ValidationError(
-                "found --claim with --unverified or --at, expected it alone: only a token verified now can be claimed")
+                "--claim excludes --unverified and --at, because only a token that is verified now can be claimed")
         }
     }
 
     func run() async throws {
         let token = try TokenFile.read(file)
-        let terms = DecryptTerms(
-            expected: PaymentExpectation(
-                merchant: merchant.map { .named($0.rawValue) } ?? .any,
-                applicationData: try applicationData.map { path throws(CommandFailure) in
-                    Array(try InputFile(path).read(largest: Self.largestApplicationData))
-                }),
-            verify: unverified ? false : nil, receivedAt: at?.rfc3339, claim: claim, view: view?.rawValue)
+        let terms = try terms()
         try await decryptor.withDecryptor(global) { client in
-            let answer = try await decrypt(token.json, terms, client)
-            let shown = try shownBytes(answer.document)
+            let response = try await decrypt(token.json, terms, client)
+            let shown = try shownBytes(response.document)
             if raw { return global.printer.raw(Data(shown)) }
             let fields = try MaskedFields(plaintext: shown)
-            try global.printer.show(answer.json) { Self.blocks(answer.document, fields) }
+            try global.printer.show(response.json) { Self.blocks(response.document, fields) }
         }
     }
 
-    /// A claim whose answer got lost is asked for again: the payment may be taken, and nobody else can take it then.
+    private func terms() throws(CommandFailure) -> DecryptTerms {
+        var expectation = PaymentExpectation(merchant: merchant.map { .named($0.rawValue) } ?? .any)
+        if let applicationData {
+            expectation.applicationData = Array(
+                try InputFile(applicationData).read(largest: Self.largestApplicationData))
+        }
+        var terms = DecryptTerms(expected: expectation, claim: claim)
+        terms.verify = unverified ? false : nil
+        terms.receivedAt = at
+        terms.view = view?.rawValue
+        return terms
+    }
+
+    /// Repeats a claim whose response was not received, because the payment may already be claimed.
     private func decrypt(
         _ token: [UInt8], _ terms: DecryptTerms, _ client: DecryptorClient
-    ) async throws -> Answer<DecryptedTokenDocument> {
+    ) async throws -> Response<DecryptedTokenDocument> {
         guard claim else { return try await client.decrypt(token, terms) }
         let key = idempotencyKey ?? UUID().uuidString
         for isLast in [false, true] {
@@ -105,19 +113,20 @@ struct TokenDecrypt: AsyncParsableCommand {
                 if isLast {
                     throw CommandFailure(
                         .unreachable,
-                        "merchantkeyctl: \(error)\nrepeat it with --idempotency-key \(key): the payment may be taken")
+                        "merchantkeyctl: \(error)\nrepeat it with --idempotency-key \(key): the payment may already be claimed"
+                    )
                 }
             }
         }
         preconditionFailure("the last round returns or throws")
     }
 
-    /// The plaintext, or the view that was asked for.
+    /// The plaintext, or the requested view.
     private func shownBytes(_ document: DecryptedTokenDocument) throws -> [UInt8] {
         guard view != nil else { return try document.plaintextBytes() }
         guard let authorization = document.authorization else {
             throw CommandFailure(
-                .refused, "the payment has no fields for an authorization message: it is not of type 3DSecure")
+                .refused, "the payment has no fields for an authorization message, because its type is not 3DSecure")
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -132,6 +141,6 @@ struct TokenDecrypt: AsyncParsableCommand {
         ]
         let record = Block.record(token + fields.rows.map { ($0.name, Cell($0.value)) })
         guard let verification = document.verification, !verification.checks.isEmpty else { return [record] }
-        return [record, verification.block]
+        return [record, verification.table]
     }
 }

@@ -2,18 +2,18 @@ import FoundationEssentials
 package import PaymentToken
 package import StrictJSON
 
-/// A payment token as people have it: whole, or its `paymentData`.
+/// A payment token in a file: the whole token, or its `paymentData`.
 package struct TokenFile: Sendable {
     package let paymentData: JSONObject
     private let whole: JSONObject
 
-    /// - Throws: ``CommandFailure`` for what is no JSON, or holds no `paymentData`.
+    /// - Throws: ``CommandFailure`` for invalid JSON, or a token without `paymentData`.
     package init(_ bytes: some Collection<UInt8>) throws(CommandFailure) {
         let value: JSONValue
         do {
             value = try JSONParser.parse(bytes, limits: .tokenFile)
         } catch {
-            throw CommandFailure(.refused, "the payment token can't be read: \(error)")
+            throw CommandFailure(.refused, "the payment token can't be parsed: \(error)")
         }
         guard case .object(let outermost) = value else {
             throw CommandFailure(.refused, "the payment token is \(value.kind), expected an object")
@@ -24,17 +24,15 @@ package struct TokenFile: Sendable {
 
     static func read(_ path: String) throws(CommandFailure) -> TokenFile { try TokenFile(try InputFile(path).read()) }
 
-    /// As it is sent: the members in their order, the values unchanged.
+    /// The JSON text to send: members in their order, values unchanged.
     package var json: [UInt8] { Array(JSONText.compact(.object(paymentData)).utf8) }
 
-    /// The token itself, part by part.
-    ///
-    /// - Throws: ``CommandFailure`` naming the part that is absent or wrong.
+    /// - Throws: ``CommandFailure``, naming the part that is missing or invalid.
     package func token() throws(CommandFailure) -> ApplePayToken {
         do {
             return try ApplePayToken(JSONFields(whole))
         } catch {
-            throw CommandFailure(.refused, "the payment token can't be read: \(error.detail)")
+            throw CommandFailure(.refused, "the payment token can't be parsed: \(error.detail)")
         }
     }
 
@@ -49,13 +47,13 @@ package struct TokenFile: Sendable {
         }
         guard object["header"] != nil, object["data"] != nil else {
             throw CommandFailure(
-                .refused, "found neither 'paymentData' nor its 'header' and 'data', expected a payment token")
+                .refused, "the JSON has neither 'paymentData' nor its 'header' and 'data', expected a payment token")
         }
         return object
     }
 }
 
 extension JSONLimits {
-    /// A whole token carries names and pictures of cards besides.
+    /// A whole token also contains names and pictures of cards.
     static let tokenFile = JSONLimits(bytes: InputFile.largest, depth: 32, values: 65_536)
 }

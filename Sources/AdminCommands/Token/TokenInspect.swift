@@ -7,13 +7,13 @@ import WireAPI
 
 struct TokenInspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Show what can be read in a payment token without a key.",
+        commandName: "inspect", abstract: "Show the contents of a payment token that need no key.",
         discussion: """
-            Signing time, certificates with their extensions and dates, whose key it is for. Nothing of it is verified. \
-            The daemon is asked only which stored key the token is for, and may be down.
+            Shows the signing time, the certificates with their extensions and dates, and the key that the token is for. Nothing \
+            is verified. The daemon is asked only for the stored key, and may be stopped.
             """)
 
-    @Argument(help: "The token, or '-'.")
+    @Argument(help: "The token file, or '-' for standard input.")
     var file: String
 
     @OptionGroup var global: GlobalOptions
@@ -29,11 +29,11 @@ struct TokenInspect: AsyncParsableCommand {
     }
 }
 
-/// Which stored key a token is for.
+/// The stored key that a token is for.
 enum StoredKey {
-    case found(Answer<KeyDocument>)
+    case found(Response<KeyDocument>)
     case none
-    case notAsked(String)
+    case unknown(String)
 
     init(of hash: PublicKeyHash, _ global: GlobalOptions) async throws {
         do {
@@ -41,19 +41,19 @@ enum StoredKey {
         } catch ClientError.refused(let refusal) where refusal.code == "keyNotFound" {
             self = .none
         } catch let error as ClientError {
-            // The token can be inspected without a daemon.
-            self = .notAsked("\(error)")
+            // The rest of the inspection needs no daemon.
+            self = .unknown("\(error)")
         }
     }
 
     var cell: Cell {
         switch self {
-        case .found(let answer):
+        case .found(let response):
             Cell(
-                "\(answer.document.state), of \(answer.document.merchantIdentifier)",
-                Cell(state: answer.document.state).tone)
-        case .none: Cell("none has this publicKeyHash", .warning)
-        case .notAsked(let why): Cell("not known: \(why)", .notice)
+                "\(response.document.state), of \(response.document.merchantIdentifier)",
+                Cell(state: response.document.state).tone)
+        case .none: Cell("no stored key has this publicKeyHash", .warning)
+        case .unknown(let why): Cell("unknown: \(why)", .notice)
         }
     }
 }

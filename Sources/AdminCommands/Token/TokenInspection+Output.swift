@@ -5,8 +5,8 @@ import StrictJSON
 import Vocabulary
 
 extension ApplePayToken.Version {
-    /// How the symmetric key travels, and what it is for.
-    fileprivate var words: String {
+    /// How the symmetric key is transported, and its use.
+    fileprivate var explanation: String {
         switch self {
         case .ecV1: "P-256 key agreement, AES-256-GCM"
         case .rsaV1: "RSA-2048 key wrapping, AES-128-GCM"
@@ -22,34 +22,34 @@ extension ApplePayToken.Version {
 }
 
 extension Date {
-    /// To the second: whether a token is in time is a question of seconds.
+    /// With seconds, because a token's age is compared in seconds.
     fileprivate var rfc3339: String { Timestamp(self).rfc3339 }
 }
 
-/// As people read it.
+/// For people.
 extension TokenInspection {
     func blocks(_ stored: StoredKey) -> [Block] {
         let summary = Block.record([
             ("version", Cell(version.rawValue)),
-            ("algorithm", Cell(version.words)),
+            ("algorithm", Cell(version.explanation)),
             ("publicKeyHash", Cell(publicKeyHash)),
             ("stored key", stored.cell),
             ("transactionId", Cell(transactionId)),
             ("applicationData (SHA-256)", Cell(applicationDataHash ?? "none")),
             ("signing time (UTC)", Cell(signingTime?.rfc3339 ?? "can't be read")),
-            ("environment", Cell(environment?.words ?? "can't be read")),
-            ("\(version.keyMaterialName) (bytes)", Cell("\(keyMaterialLength)")),
-            ("ciphertext (bytes)", Cell("\(ciphertextLength)")),
-            ("signature (bytes)", Cell("\(signatureLength)")),
+            ("environment", Cell(environment?.explanation ?? "can't be read")),
+            ("\(version.keyMaterialName) (bytes)", Cell(keyMaterialLength)),
+            ("ciphertext (bytes)", Cell(ciphertextLength)),
+            ("signature (bytes)", Cell(signatureLength)),
             ("certificates", Cell(certificates.isEmpty ? "can't be read" : "\(certificates.count)")),
-            ("verified", "no: nothing was checked"),
+            ("verified", "no, nothing was checked"),
         ])
         return [summary] + certificates.map(\.block)
     }
 }
 
 extension TokenEnvironment {
-    fileprivate var words: String {
+    fileprivate var explanation: String {
         switch self {
         case .production: "production"
         case .sandbox: "sandbox (the signing certificate's name ends in _UC4-SANDBOX)"
@@ -62,7 +62,7 @@ extension TokenInspection.Certificate {
         .record(
             [
                 ("certificate", Cell(subject, .heading)),
-                ("role", isSigner ? "signed the token" : "sent along"),
+                ("role", isSigner ? "signer of the token" : "chain"),
                 ("issuer", Cell(issuer)),
                 ("serial number", Cell(serialNumber)),
                 ("valid from (UTC)", Cell(notBefore?.rfc3339 ?? "can't be read")),
@@ -75,7 +75,7 @@ extension TokenInspection.Certificate {
     }
 }
 
-/// As programs read it.
+/// For programs.
 extension TokenInspection {
     func document(_ stored: StoredKey) throws(CommandFailure) -> JSONValue {
         var members: [JSONObject.Member] = [
@@ -95,9 +95,9 @@ extension TokenInspection {
             .init(name: "certificates", value: .array(certificates.map(\.document))),
         ]
         switch stored {
-        case .found(let answer): members.append(.init(name: "storedKey", value: try Printer.parse(answer.json)))
+        case .found(let response): members.append(.init(name: "storedKey", value: try Printer.parse(response.json)))
         case .none: members.append(.init(name: "storedKey", value: .null))
-        case .notAsked(let why): members.append(.init(name: "storedKeyUnknown", value: .string(why)))
+        case .unknown(let why): members.append(.init(name: "storedKeyUnknown", value: .string(why)))
         }
         return .object(members)
     }

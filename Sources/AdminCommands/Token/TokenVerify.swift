@@ -5,15 +5,15 @@ import WireAPI
 
 struct TokenVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Check a payment token's signature and time; exit status 1 where it fails.",
-        discussion: "Needs no stored key and claims nothing.")
+        commandName: "verify", abstract: "Verify a payment token's signature and time.",
+        discussion: "Needs no stored key, and claims nothing. Exit status 1 if the verification fails.")
 
-    @Argument(help: "The token, or '-'.")
+    @Argument(help: "The token file, or '-' for standard input.")
     var file: String
 
     @Option(
-        help: ArgumentHelp("The time of receipt to judge by, RFC 3339. Default: now.", valueName: "time"),
-        transform: TimeArgument.parse)
+        help: ArgumentHelp("Check the token as of this time of receipt, RFC 3339. Default: now.", valueName: "time"),
+        transform: Timestamp.parse)
     var at: Timestamp?
 
     @OptionGroup var decryptor: DecryptorOptions
@@ -22,9 +22,11 @@ struct TokenVerify: AsyncParsableCommand {
     func run() async throws {
         let token = try TokenFile.read(file)
         try await decryptor.withDecryptor(global) { client in
-            let answer = try await client.verify(token.json, receivedAt: at?.rfc3339)
-            try global.printer.show(answer.json) { [answer.document.block] }
-            guard answer.document.verified else { throw CommandFailure(.refused, "not verified") }
+            let response = try await client.verify(token.json, receivedAt: at)
+            try global.printer.show(response.json) { [response.document.table] }
+            guard response.document.verified else {
+                throw CommandFailure(.refused, "the token is not verified; the failed checks are listed above")
+            }
         }
     }
 }

@@ -7,25 +7,27 @@ import WireAPI
 extension RegistrationDocument {
     init(_ view: RegistrationView) {
         let (registration, desired) = (view.registration, view.registration.desired)
-        let known = registration.known
-        let wantedHash = desired.encryptTo.appleHash
-        // What Apple answered, where that was asked for; without a registration there, nothing is current.
-        let apple = view.source == .apple ? known?.details : nil
-        let hash = apple?.encryptToHash.uppercased() ?? wantedHash
-        let domainNames =
+        let desiredHash = desired.encryptTo.appleHash
+        // Where Apple was asked, its record is shown; it has no domains for an unregistered merchant.
+        let apple = view.source == .apple ? registration.known?.details : nil
+        let names =
             view.source == .apple ? (apple?.domainNames ?? []).sorted() : desired.domainNames.map(\.rawValue).sorted()
+        let hash = apple?.encryptToHash.uppercased() ?? desiredHash
         self.init(
-            partnerInternalMerchantIdentifier: registration.partnerInternalMerchantIdentifier.rawValue,
-            state: view.openCall != nil ? "unsettled" : domainNames.isEmpty ? "unregistered" : "registered",
-            source: view.source.rawValue,
-            partnerMerchantName: apple?.partnerMerchantName ?? desired.partnerMerchantName,
-            domainNames: domainNames, encryptTo: hash == wantedHash ? desired.encryptTo.rawValue : nil,
-            encryptToHash: hash, merchantUrl: desired.merchantUrl,
-            merchantIdentifier: registration.merchantIdentifier?.rawValue, learnedAt: known?.learnedAt.rfc3339,
-            ageSeconds: known.map {
-                Int(max(0, view.at.millisecondsSince1970 - $0.learnedAt.millisecondsSince1970) / 1000)
-            }, drift: registration.drift.map(DriftDocument.init), createdAt: registration.createdAt.rfc3339,
-            changedAt: registration.changedAt.rfc3339, warnings: view.warnings)
+            registration.partnerInternalMerchantIdentifier,
+            name: apple?.partnerMerchantName ?? desired.partnerMerchantName, encryptToHash: hash,
+            state: view.openCall != nil ? "unsettled" : names.isEmpty ? "unregistered" : "registered",
+            source: view.source.rawValue, createdAt: registration.createdAt, changedAt: registration.changedAt)
+        domainNames = names
+        encryptTo = hash == desiredHash ? desired.encryptTo : nil
+        merchantUrl = desired.merchantUrl
+        merchantIdentifier = registration.merchantIdentifier
+        learnedAt = registration.known?.learnedAt
+        ageSeconds = learnedAt.map {
+            Int(max(0, view.at.millisecondsSince1970 - $0.millisecondsSince1970) / 1000)
+        }
+        drift = registration.drift.map(DriftDocument.init)
+        warnings = view.warnings
     }
 }
 
@@ -33,33 +35,42 @@ extension DriftDocument {
     init(_ drift: RegistrationDrift) {
         let kind = drift.kind.rawValue
         switch drift {
-        case .missingDomain(let name): self.init(kind: kind, found: nil, expected: name.rawValue)
-        case .extraDomain(let name): self.init(kind: kind, found: name, expected: nil)
+        case .missingDomain(let name): self.init(kind, expected: name.rawValue)
+        case .extraDomain(let name): self.init(kind, found: name)
         case .otherName(let found, let expected), .otherEncryptTo(let found, let expected):
-            self.init(kind: kind, found: found, expected: expected)
-        case .gone: self.init(kind: kind, found: nil, expected: nil)
+            self.init(kind, found: found, expected: expected)
+        case .gone: self.init(kind)
         }
     }
 }
 
 extension WithdrawalDocument {
     init(_ withdrawal: RegistrationWithdrawal) {
-        self.init(
-            dryRun: withdrawal.dryRun, domainNames: withdrawal.domainNames.map(\.rawValue),
-            warnings: withdrawal.warnings, registration: RegistrationDocument(withdrawal.view))
+        self.init(RegistrationDocument(withdrawal.view))
+        dryRun = withdrawal.dryRun
+        domainNames = withdrawal.domainNames.map(\.rawValue)
+        warnings = withdrawal.warnings
     }
 }
 
 extension SyncDocument {
     init(_ report: SyncReport) {
-        self.init(
-            repair: report.repair, compared: report.compared,
-            findings: report.findings.map {
-                Finding(
-                    partnerInternalMerchantIdentifier: $0.partnerInternalMerchantIdentifier.rawValue,
-                    drift: $0.drift.map(DriftDocument.init), mended: $0.mended,
-                    remaining: $0.remaining.map(DriftDocument.init), failure: $0.failure.map(FailureDocument.init))
-            }, halted: report.halted.map(FailureDocument.init), nextCursor: report.next?.rawValue)
+        self.init()
+        repair = report.repair
+        compared = report.compared
+        findings = report.findings.map(Finding.init)
+        halted = report.halted.map(FailureDocument.init)
+        nextCursor = report.next?.rawValue
+    }
+}
+
+extension SyncDocument.Finding {
+    init(_ finding: SyncFinding) {
+        self.init(finding.partnerInternalMerchantIdentifier)
+        drift = finding.drift.map(DriftDocument.init)
+        mended = finding.mended
+        remaining = finding.remaining.map(DriftDocument.init)
+        failure = finding.failure.map(FailureDocument.init)
     }
 }
 
@@ -73,15 +84,13 @@ extension FailureDocument {
 }
 
 extension DomainFileDocument {
-    init(_ file: DomainFile) {
-        self.init(sha256: file.sha256, size: file.bytes.count, storedAt: file.storedAt.rfc3339)
-    }
+    init(_ file: DomainFile) { self.init(sha256: file.sha256, size: file.bytes.count, storedAt: file.storedAt) }
 }
 
 extension DomainCheckDocument {
     init(_ report: DomainCheckReport) {
         self.init(
-            domainName: report.domain.rawValue, fine: report.hasPassed, address: report.address,
+            report.domain, address: report.address,
             findings: report.hasPassed ? [] : [Finding(kind: report.finding.code, detail: report.finding.detail)])
     }
 }

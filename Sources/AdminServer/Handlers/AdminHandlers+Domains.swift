@@ -33,7 +33,7 @@ extension AdminHandlers {
 
     func checkDomain(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(DomainCheckRequest.self)
-        let report = try await operations.checkDomain(try DomainName(body.domainName, named: "domainName"))
+        let report = try await operations.checkDomain(body.domainName)
         return try AdminResponse(DomainCheckDocument(report))
     }
 }

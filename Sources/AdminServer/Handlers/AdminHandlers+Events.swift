@@ -40,7 +40,7 @@ extension AdminHandlers {
     }
 
     func redeliverEvents(_ call: AdminCall) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: RedeliverEventsRequest(sequence: nil, webhook: nil))
+        let body = try call.read(orEmpty: RedeliverEventsRequest())
         let count = try await operations.redeliver(body.sequence, to: body.webhook, for: call.request)
         return try AdminResponse(RedeliveredEventsDocument(redelivered: count))
     }

@@ -18,7 +18,7 @@ extension AdminRoute {
 
 extension AdminHandlers {
     func promoteKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: KeyTransitionRequest(dryRun: nil))
+        let body = try call.read(orEmpty: KeyTransitionRequest())
         return try response(
             await operations.promote(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
@@ -30,13 +30,13 @@ extension AdminHandlers {
     }
 
     func restoreKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: KeyTransitionRequest(dryRun: nil))
+        let body = try call.read(orEmpty: KeyTransitionRequest())
         return try response(
             await operations.restore(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func destroyKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: DestroyKeyRequest(afterSeconds: nil, dryRun: nil))
+        let body = try call.read(orEmpty: DestroyKeyRequest())
         return try response(
             await operations.destroy(
                 hash, after: body.afterSeconds.map { .seconds($0) }, dryRun: body.dryRun ?? false, for: call.request))

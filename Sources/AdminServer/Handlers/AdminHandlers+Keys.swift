@@ -70,13 +70,11 @@ extension AdminHandlers {
     }
 
     func generateKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: GenerateKeyRequest(algorithm: nil, purpose: nil))
+        let body = try call.read(orEmpty: GenerateKeyRequest())
         let view = try await operations.generateKeyPair(
             for: merchant,
-            algorithm: try body.algorithm.map { text throws(MerchantError) in
-                try KeyAlgorithm(text, named: "algorithm")
-            },
-            purpose: try Self.purpose(body.purpose), for: call.creatingRequest(Paths.keys(of: merchant)))
+            algorithm: body.algorithm, purpose: body.purpose ?? .paymentProcessing,
+            for: call.creatingRequest(Paths.keys(of: merchant)))
         return try created(view, for: merchant)
     }
 
@@ -86,8 +84,6 @@ extension AdminHandlers {
         defer { Wipe.sharedBytes(of: call.body) }
         let body = try call.read(ImportKeyRequest.self, mostBytes: AdminRoute.importBody)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
-        let state = try body.state.map { text throws(MerchantError) in try KeyState(text, named: "state") } ?? .standby
-        let purpose = try Self.purpose(body.purpose)
         var certificate = try Self.decode(body.certificate, named: "certificate")
         // A private key in the wrong field is refused later; it must not stay in memory either.
         defer { Wipe.bytes(&certificate) }
@@ -95,7 +91,8 @@ extension AdminHandlers {
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
         let view = try await operations.importKeyPair(
             to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: Array(certificate),
-            state: state, purpose: purpose, allowsExpired: body.allowExpired ?? false,
+            state: body.state ?? .standby, purpose: body.purpose ?? .paymentProcessing,
+            allowsExpired: body.allowExpired ?? false,
             for: call.creatingRequest(Paths.keyImport(to: merchant)))
         return try created(view, for: merchant)
     }
@@ -146,11 +143,6 @@ extension AdminHandlers {
     private func created(_ view: KeyView, for merchant: MerchantIdentifier) throws -> AdminResponse {
         let hash = view.keyPair.publicKeyHash
         return try AdminResponse(created: KeyDocument(view), at: Paths.key(hash)).about(merchant: merchant, key: hash)
-    }
-
-    private static func purpose(_ text: String?) throws(MerchantError) -> KeyPurpose {
-        guard let text else { return .paymentProcessing }
-        return try KeyPurpose(text, named: "purpose")
     }
 
     private static func decode(_ text: String, named field: String) throws(MerchantError) -> Data {

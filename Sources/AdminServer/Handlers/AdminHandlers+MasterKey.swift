@@ -22,30 +22,16 @@ extension AdminHandlers {
     }
 
     func rotateMasterKey(_ call: AdminCall) async throws -> AdminResponse {
-        let body: RotateMasterKeyRequest = try call.read(orEmpty: .init(dataKeyOnly: nil, dryRun: nil))
+        let body: RotateMasterKeyRequest = try call.read(orEmpty: .init())
         let dryRun = body.dryRun ?? false
         let (plan, status) = try await operations.rotateMasterKey(
             dataKeyOnly: body.dataKeyOnly ?? false, dryRun: dryRun, for: call.request)
-        var response = try AdminResponse(
-            RotationPlanDocument(
-                dryRun: dryRun, joins: plan.joins, steps: plan.steps, masterKey: MasterKeyDocument(status)),
-            status: dryRun ? .ok : .accepted)
+        var document = RotationPlanDocument(MasterKeyDocument(status))
+        document.dryRun = dryRun
+        document.joins = plan.joins
+        document.steps = plan.steps
+        var response = try AdminResponse(document, status: dryRun ? .ok : .accepted)
         response.isDryRun = dryRun
         return response
-    }
-}
-
-extension MasterKeyDocument {
-    init(_ status: MasterKeyStatus) {
-        self.init(
-            masterKeyIdentifier: status.masterKey.description, dataKeyIdentifier: status.dataKeyIdentifier,
-            source: status.source,
-            rotation: status.rotation.map { rotation in
-                Rotation(
-                    state: rotation.state.rawValue, dataKeyOnly: !rotation.replacesMasterKey,
-                    dataKeyIdentifier: rotation.dataKeyIdentifier, total: rotation.total, done: rotation.done,
-                    startedAt: rotation.startedAt.rfc3339, finishedAt: rotation.finishedAt?.rfc3339,
-                    obstacle: rotation.state == .finished ? nil : status.obstacle)
-            })
     }
 }

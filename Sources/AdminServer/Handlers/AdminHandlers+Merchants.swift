@@ -51,7 +51,7 @@ extension AdminHandlers {
 
     func addMerchant(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(AddMerchantRequest.self)
-        let identifier = try MerchantIdentifier(body.merchantIdentifier, named: "merchantIdentifier")
+        let identifier = body.merchantIdentifier
         try call.peer.require(.administer, for: identifier)
         let view = try await operations.addMerchant(
             identifier, name: body.name, targetActiveKeyPairs: body.targetActiveKeyPairs,

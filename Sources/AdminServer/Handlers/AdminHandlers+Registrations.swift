@@ -34,14 +34,12 @@ extension AdminHandlers {
 
     func register(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(RegisterRequest.self)
-        let partner = try PartnerInternalMerchantIdentifier(
-            body.partnerInternalMerchantIdentifier, named: "partnerInternalMerchantIdentifier")
+        let partner = body.partnerInternalMerchantIdentifier
         let view = try await operations.register(
             RegistrationOrder(
                 partnerInternalMerchantIdentifier: partner, partnerMerchantName: body.partnerMerchantName,
                 domainNames: try Self.domainNames(body.domainNames),
-                encryptTo: try Self.merchant(body.encryptTo, "encryptTo"), merchantUrl: body.merchantUrl,
-                merchantIdentifier: try Self.merchant(body.merchantIdentifier, "merchantIdentifier")),
+                encryptTo: body.encryptTo, merchantUrl: body.merchantUrl, merchantIdentifier: body.merchantIdentifier),
             for: call.creatingRequest(Paths.registrations))
         return try AdminResponse(created: RegistrationDocument(view), at: Paths.registration(partner))
             .about(merchant: view.registration.merchantIdentifier)
@@ -65,7 +63,7 @@ extension AdminHandlers {
     }
 
     func syncRegistrations(_ call: AdminCall) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: SyncRequest(repair: nil, limit: nil, cursor: nil))
+        let body = try call.read(orEmpty: SyncRequest())
         let limit = body.limit ?? Page<RegistrationDocument>.defaultLimit
         guard (1...Page<RegistrationDocument>.largestLimit).contains(limit) else {
             throw MerchantError(
@@ -79,17 +77,12 @@ extension AdminHandlers {
         return try AdminResponse(SyncDocument(report)).about(dryRun: !repair)
     }
 
-    private static func domainNames(_ texts: [String]) throws(MerchantError) -> [DomainName] {
-        // Checked first, so that thousands of names cost nothing.
-        guard texts.count <= Registration.mostDomains else {
+    private static func domainNames(_ names: [DomainName]) throws(MerchantError) -> [DomainName] {
+        guard names.count <= Registration.mostDomains else {
             throw MerchantError(
                 .tooManyDomains,
-                "'domainNames' has \(texts.count) names, expected at most \(Registration.mostDomains)")
+                "'domainNames' has \(names.count) names, expected at most \(Registration.mostDomains)")
         }
-        return try texts.map { text throws(MerchantError) in try DomainName(text, named: "domainNames") }
-    }
-
-    private static func merchant(_ text: String?, _ field: String) throws(MerchantError) -> MerchantIdentifier? {
-        try text.map { text throws(MerchantError) in try MerchantIdentifier(text, named: field) }
+        return names
     }
 }

@@ -25,12 +25,9 @@ extension AdminRoute {
 extension AdminHandlers {
     /// 201 for a new roll, 200 where one is already open.
     func startRoll(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: StartRollRequest(algorithm: nil))
-        let algorithm = try body.algorithm.map { text throws(MerchantError) in
-            try KeyAlgorithm(text, named: "algorithm")
-        }
+        let body = try call.read(orEmpty: StartRollRequest())
         let (view, isNew) = try await operations.startRoll(
-            of: merchant, algorithm: algorithm, for: call.creatingRequest(Paths.rolls(of: merchant)))
+            of: merchant, algorithm: body.algorithm, for: call.creatingRequest(Paths.rolls(of: merchant)))
         let document = RollDocument(view)
         let response =
             isNew ? try AdminResponse(created: document, at: Paths.roll(document.rollId)) : try AdminResponse(document)
@@ -58,7 +55,7 @@ extension AdminHandlers {
     }
 
     func finishRoll(_ call: AdminCall, _ roll: RollNumber) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: FinishRollRequest(now: nil, reason: nil, dryRun: nil))
+        let body = try call.read(orEmpty: FinishRollRequest())
         let outcome = try await operations.finishRoll(
             roll.number, hurries: body.now ?? false, reason: body.reason, dryRun: body.dryRun ?? false,
             for: call.request)
@@ -66,7 +63,7 @@ extension AdminHandlers {
     }
 
     func abandonRoll(_ call: AdminCall, _ roll: RollNumber) async throws -> AdminResponse {
-        let body = try call.read(orEmpty: AbandonRollRequest(reason: nil, dryRun: nil))
+        let body = try call.read(orEmpty: AbandonRollRequest())
         let outcome = try await operations.abandonRoll(
             roll.number, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
         return try response(outcome)

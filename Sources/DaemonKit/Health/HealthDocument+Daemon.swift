@@ -10,8 +10,6 @@ extension HealthDocument {
         if case .failed(let error) = operations.claims.health {
             reasons.append("payment tokens cannot be claimed: \(error.detail)")
         }
-        let findings = operations.healthFindings().aggregated().map(\.document)
-        self.init(
-            live: true, ready: reasons.isEmpty, reasons: reasons, findings: findings.isEmpty ? nil : findings)
+        self.init(reasons: reasons, findings: operations.healthFindings().aggregated().map(\.document))
     }
 }

@@ -157,11 +157,8 @@ extension ResolvedKeyDocument {
     /// Without the private key, which no copyable value holds.
     fileprivate init(_ key: ResolvedKey) {
         self.init(
-            publicKeyHash: key.keyPair.publicKeyHash.base64,
-            merchantIdentifier: key.keyPair.merchantIdentifier.rawValue,
-            merchantIdentifierHash: MerchantIdentifierHash(of: key.keyPair.merchantIdentifier).hex,
-            algorithm: key.keyPair.algorithm.rawValue, state: key.keyPair.state.rawValue,
-            certificate: PEM.encode(key.certificate.der, label: "CERTIFICATE"),
-            notBefore: key.certificate.notBefore.rfc3339, notAfter: key.certificate.notAfter.rfc3339, privateKey: nil)
+            key.keyPair.publicKeyHash, of: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,
+            state: key.keyPair.state, certificate: PEM.encode(key.certificate.der, label: "CERTIFICATE"),
+            validFrom: key.certificate.notBefore, to: key.certificate.notAfter)
     }
 }

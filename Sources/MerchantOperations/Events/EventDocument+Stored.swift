@@ -7,8 +7,10 @@ extension EventDocument {
     package init(_ stored: StoredEvent) {
         let event = stored.event
         self.init(
-            id: stored.id, sequence: stored.sequence, kind: event.kind.rawValue, severity: event.severity.rawValue,
-            occurredAt: event.occurredAt.rfc3339, merchantIdentifier: event.merchantIdentifier?.rawValue,
-            publicKeyHash: event.publicKeyHash?.base64, rollId: event.rollId, detail: event.detail)
+            stored.id, sequence: stored.sequence, kind: event.kind.rawValue, severity: event.severity.rawValue,
+            occurredAt: event.occurredAt, detail: event.detail)
+        merchantIdentifier = event.merchantIdentifier
+        publicKeyHash = event.publicKeyHash
+        rollId = event.rollId
     }
 }

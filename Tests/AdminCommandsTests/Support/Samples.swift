@@ -1,3 +1,4 @@
+import Vocabulary
 import WireAPI
 
 /// Documents as a daemon sends them.
@@ -8,58 +9,77 @@ enum Samples {
     static let otherHashInPath = "cA7n_gpsa5yxOZ_wECCXUqU-hrre-Sjq4RxEwAIqWGM"
     static let csr = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"
 
+    /// When the documents were created.
+    static let time: Timestamp = "2026-11-21T04:53:15Z"
+
     static func merchant(
-        _ identifier: String = "merchant.com.example", name: String? = "Example",
-        createdAt: String = "2026-11-21T04:53:15Z"
+        _ identifier: MerchantIdentifier = "merchant.com.example", name: String? = "Example",
+        createdAt: Timestamp = time
     ) -> MerchantDocument {
-        MerchantDocument(
-            merchantIdentifier: identifier, merchantIdentifierHash: String(repeating: "ab", count: 32), name: name,
-            targetActiveKeyPairs: 2, activeKeyPairs: 1, createdAt: createdAt)
+        var document = MerchantDocument(identifier, createdAt: createdAt)
+        document.name = name
+        document.targetActiveKeyPairs = 2
+        document.activeKeyPairs = 1
+        return document
     }
 
-    static func key(_ hash: String = hash, state: String = "current", csr: String? = nil) -> KeyDocument {
-        KeyDocument(
-            publicKeyHash: hash, merchantIdentifier: "merchant.com.example", algorithm: "EC_v1",
-            purpose: "paymentProcessing", state: state, origin: "generated", createdAt: "2026-11-21T04:53:15Z",
-            stateSince: "2026-11-21T04:53:15Z", notBefore: nil, notAfter: "2028-12-20T00:00:00.5Z",
-            revocationReason: nil, destroyAfter: nil, exportedAt: nil, certificates: [], csr: csr)
+    static func key(_ hash: String = hash, state: KeyState = .current, csr: String? = nil) -> KeyDocument {
+        var document = KeyDocument(
+            PublicKeyHash(stringLiteral: hash), of: "merchant.com.example", algorithm: .ecV1,
+            purpose: .paymentProcessing, origin: "generated", createdAt: time, state: state, since: time)
+        document.notAfter = "2028-12-20T00:00:00.5Z"
+        document.csr = csr
+        return document
     }
 
-    static func move(dryRun: Bool, from: String = "current", to: String = "revoked") -> KeyTransitionDocument {
-        KeyTransitionDocument(
-            dryRun: dryRun, transitions: [.init(publicKeyHash: hash, from: from, to: to)],
-            warnings: ["one active key is left"], key: key(state: dryRun ? from : to))
+    static func transition(
+        dryRun: Bool, from: KeyState = .current, to: KeyState = .revoked
+    ) -> KeyTransitionDocument {
+        var document = KeyTransitionDocument(key(state: dryRun ? from : to))
+        document.dryRun = dryRun
+        document.transitions = [.init(PublicKeyHash(stringLiteral: hash), from: from, to: to)]
+        document.warnings = ["one active key is left"]
+        return document
     }
 
     static func status(_ severities: [String]) -> StatusDocument {
-        StatusDocument(
-            version: "1", environment: "production", time: "2026-11-21T04:53:15Z", startedAt: "2026-11-21T04:00:00Z",
-            merchants: 3, merchantsBelowTarget: 2,
-            keyPairs: ["pending": 1, "standby": 1, "current": 2, "retiring": 3, "revoked": 4, "destroyed": 5],
-            certificates: 6, auditRecords: 7, auditHead: nil, backups: nil,
-            findings: severities.map {
-                .init(
-                    severity: $0, code: "c", detail: "7 subjects of \($0)", count: 7, countBySeverity: [$0: 7],
-                    mostUrgent: [
-                        .init(
-                            severity: $0, detail: "one of 7", merchantIdentifier: "merchant.first", publicKeyHash: nil)
-                    ])
-            })
+        var document = StatusDocument(
+            version: "1", environment: .production, at: time, startedAt: "2026-11-21T04:00:00Z")
+        document.merchants = 3
+        document.merchantsBelowTarget = 2
+        document.keyPairs = ["pending": 1, "standby": 1, "current": 2, "retiring": 3, "revoked": 4, "destroyed": 5]
+        document.certificates = 6
+        document.auditRecords = 7
+        document.findings = severities.map { severity in
+            var finding = StatusDocument.Finding(severity: severity, code: "c", detail: "7 subjects of \(severity)")
+            var item = StatusDocument.Finding.Item(severity: severity, detail: "one of 7")
+            item.merchantIdentifier = "merchant.first"
+            finding.count = 7
+            finding.countBySeverity = [severity: 7]
+            finding.mostUrgent = [item]
+            return finding
+        }
+        return document
     }
 
     static func registration(
         _ partner: String = "shop|1", domains: [String] = ["a.example"], source: String = "mirror",
         drift: [DriftDocument] = [], warnings: [String] = [], name: String = "Shop"
     ) -> RegistrationDocument {
-        RegistrationDocument(
-            partnerInternalMerchantIdentifier: partner, state: domains.isEmpty ? "unregistered" : "registered",
-            source: source, partnerMerchantName: name, domainNames: domains,
-            encryptTo: "platformintegrator.com.example", encryptToHash: String(repeating: "AB", count: 32),
-            merchantUrl: nil, merchantIdentifier: nil, learnedAt: "2026-11-21T04:53:15Z", ageSeconds: 300,
-            drift: drift, createdAt: "2026-11-21T04:53:15Z", changedAt: "2026-11-21T04:53:15Z", warnings: warnings)
+        var document = RegistrationDocument(
+            PartnerInternalMerchantIdentifier(stringLiteral: partner), name: name,
+            encryptToHash: String(repeating: "AB", count: 32),
+            state: domains.isEmpty ? "unregistered" : "registered", source: source, createdAt: time, changedAt: time)
+        document.domainNames = domains
+        document.encryptTo = "platformintegrator.com.example"
+        document.learnedAt = time
+        document.ageSeconds = 300
+        document.drift = drift
+        document.warnings = warnings
+        return document
     }
 
-    /// Reads as a token; its point is on the curve, its signature is none.
+    /// Can be parsed as a token: its point is on the curve, but its signature is not CMS.
     static let paymentData =
         #"{"data":"AAECAwQFBgcICQoLDA0ODxAREhM=","signature":"AwQ=","header":{"publicKeyHash":"\#(hash)","ephemeralPublicKey":"MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEXBmNoIo6rFDovMSy66eTAyouNqnWpx41puImWuD7n711chpx8n9Dto8Gdpjgmiaqn/9JVD3MuZt1maL5jKa0wA==","transactionId":"\#(transactionId)"},"version":"EC_v1"}"#
 

@@ -1,0 +1,15 @@
+import ArgumentParser
+package import Vocabulary
+
+extension TextValue {
+    /// Reads an argument of the command line.
+    ///
+    /// - Throws: `ValidationError`, which ends the program with exit status 2.
+    package static func parse(_ text: String) throws -> Self {
+        guard let value = Self(text: text) else { throw ValidationError("it \(refusal(of: text))") }
+        return value
+    }
+}
+
+extension KeyAlgorithm: ExpressibleByArgument {}
+extension KeyPurpose: ExpressibleByArgument {}

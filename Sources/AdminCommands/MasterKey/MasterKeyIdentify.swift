@@ -1,0 +1,17 @@
+import ArgumentParser
+
+struct MasterKeyIdentify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "identify", abstract: "Show the identifier of the master key in a file.",
+        discussion:
+            "Works without the daemon. 'backup verify' shows the identifier of the master key that a backup needs.")
+
+    @Argument(help: "A master key file: 32 bytes, mode 0600.")
+    var file: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try DaemonProgram.execute(["master-key-identify", file] + global.outputArguments)
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+struct MerchantSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change a merchant's name or target.",
+        discussion: """
+            A property that is not given stays as it is. Example: \
+            merchantkeyctl merchant set merchant.com.example --target 3
+            """)
+
+    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    var id: MerchantIdentifier
+
+    @OptionGroup var options: MerchantOptions
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard !options.isEmpty else { throw ValidationError("nothing to change, expected --name or --target") }
+    }
+
+    func run() async throws {
+        try await global.withAdmin { admin in
+            var request = ChangeMerchantRequest()
+            request.set(options)
+            let response = try await admin.changeMerchant(id, request)
+            try global.printer.show(response.json) { response.document.blocks }
+        }
+    }
+}

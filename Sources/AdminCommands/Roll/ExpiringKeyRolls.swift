@@ -1,0 +1,60 @@
+import FoundationEssentials
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+/// `roll start --ending-within`: starts a roll for every current key pair whose certificate expires soon.
+struct ExpiringKeyRolls {
+    struct Item: BulkItem {
+        let merchant: MerchantIdentifier
+        let algorithm: KeyAlgorithm
+        /// Unique for each run, because other certificates expire soon by the time of a later run.
+        let content: String
+
+        var name: String { "\(merchant) \(algorithm)" }
+        var place: String? { nil }
+    }
+
+    static let subcommand = "roll start --ending-within"
+
+    private let bound: Timestamp
+    /// nil for both.
+    private let algorithm: KeyAlgorithm?
+    private let run = UUID().uuidString
+
+    init(within length: DurationArgument, algorithm: KeyAlgorithm?) {
+        bound = Timestamp(Date()).adding(.seconds(length.seconds))
+        self.algorithm = algorithm
+    }
+
+    func start(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
+        let report = try options.open(Self.subcommand, default: "roll-start.report.jsonl")
+        let begin = try await admin.status().document.time
+        var waiting: [Item] = []
+        var cursor: String?
+        var isLast = false
+        return try await BulkRun(report: report, concurrency: options.concurrency).run(total: nil) {
+            while waiting.isEmpty, !isLast {
+                let page = try await admin.keys(in: .current, cursor: cursor).document
+                waiting = page.items.filter(isExpiring).map(item).reversed()
+                cursor = page.nextCursor
+                isLast = cursor == nil
+            }
+            return waiting.popLast()
+        } act: { item, _ in
+            let roll = try await admin.startRoll(of: item.merchant, algorithm: item.algorithm).document
+            let result = ["rollId": roll.rollId, "publicKeyHash": roll.to.base64, "state": roll.state]
+            return roll.startedAt >= begin ? .done(result) : .unchanged(result)
+        }
+    }
+
+    private func isExpiring(_ key: KeyDocument) -> Bool {
+        guard key.purpose == .paymentProcessing, algorithm == nil || key.algorithm == algorithm, let end = key.notAfter
+        else { return false }
+        return end <= bound
+    }
+
+    private func item(_ key: KeyDocument) -> Item {
+        Item(merchant: key.merchantIdentifier, algorithm: key.algorithm, content: run)
+    }
+}

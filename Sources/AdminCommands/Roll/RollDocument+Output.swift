@@ -1,0 +1,46 @@
+import WireAPI
+
+extension RollDocument {
+    var blocks: [Block] {
+        let record = Block.record([
+            ("roll", Cell(rollId)),
+            ("merchant", Cell(merchantIdentifier)),
+            ("algorithm", Cell(algorithm)),
+            ("state", Cell(rollState: state)),
+            ("since (UTC)", Cell(time: since)),
+            ("from", from.map { Cell($0) }),
+            ("to", Cell(to)),
+            ("waiting for", Cell(waitingFor)),
+            ("next", next.map { Cell($0) }),
+            ("quiet at (UTC)", quietAt.map { Cell(time: $0) }),
+            ("started (UTC)", Cell(time: startedAt)),
+            ("ended (UTC)", endedAt.map { Cell(time: $0) }),
+            ("end reason", reason.map { Cell($0) }),
+        ])
+        guard let transitions, !transitions.isEmpty else { return [record] }
+        return [record, transitions.table(isPlan: dryRun == true)]
+    }
+
+    static func table(_ rolls: [RollDocument]) -> Block {
+        .table(
+            headings: ["ROLL", "MERCHANT", "ALGORITHM", "STATE", "SINCE (UTC)", "WAITING FOR", "NEXT"],
+            rows: rolls.map {
+                [
+                    Cell($0.rollId), Cell($0.merchantIdentifier), Cell($0.algorithm), Cell(rollState: $0.state),
+                    Cell(time: $0.since), Cell($0.waitingFor), Cell($0.next ?? $0.reason),
+                ]
+            })
+    }
+}
+
+extension Cell {
+    fileprivate init(rollState: String) {
+        let tone: Tone =
+            switch rollState {
+            case "finished", "quiet": .good
+            case "certificateStored", "promoted": .notice
+            default: .plain
+            }
+        self.init(rollState, tone)
+    }
+}

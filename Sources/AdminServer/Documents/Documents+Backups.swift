@@ -1,0 +1,36 @@
+package import MerchantCore
+import Vocabulary
+package import WireAPI
+
+extension BackupDocument {
+    package init(_ manifest: BackupManifest, file: String) {
+        self.init(
+            file, createdAt: manifest.createdAt, by: manifest.programVersion, sha256: Hex.encode(manifest.sha256))
+        schemaVersion = manifest.schemaVersion
+        databaseBytes = manifest.databaseBytes
+        merchants = manifest.merchants
+        keyPairs = manifest.keyPairs
+        certificates = manifest.certificates
+        auditHead = manifest.auditHead.map(AuditHeadDocument.init)
+    }
+}
+
+extension BackupVerificationDocument {
+    package init(_ verification: BackupVerificationResult, file: String) {
+        self.init(BackupDocument(verification.manifest, file: file), findings: verification.findings)
+        keyPairsVerified = verification.keyPairsVerified
+        certificatesChecked = verification.certificatesChecked
+        auditRecordsChecked = verification.auditRecordsChecked
+        seconds = verification.seconds
+    }
+}
+
+extension BackupCoverageDocument {
+    init(_ coverage: BackupCoverage) {
+        self.init()
+        lastVerified = coverage.lastVerified
+        file = coverage.lastVerifiedPath
+        merchantsWithoutBackup = coverage.merchantsWithoutBackup
+        withoutBackup = coverage.withoutBackup
+    }
+}

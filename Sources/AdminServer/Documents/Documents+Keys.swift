@@ -1,0 +1,54 @@
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+import WireAPI
+
+extension KeyDocument {
+    init(_ view: KeyView) {
+        let keyPair = view.keyPair
+        self.init(
+            keyPair.publicKeyHash, of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm,
+            purpose: keyPair.purpose, origin: keyPair.origin.rawValue, createdAt: keyPair.createdAt,
+            state: keyPair.state, since: keyPair.stateSince)
+        notBefore = view.answering?.notBefore
+        notAfter = view.answering?.notAfter
+        revocationReason = keyPair.revocationReason
+        destroyAfter = keyPair.destroyAfter
+        exportedAt = keyPair.exportedAt
+        certificates = view.certificates.sorted { ($0.notBefore, $0.storedAt) > ($1.notBefore, $1.storedAt) }
+            .map(CertificateDocument.init)
+        csr = view.certificateSigningRequest.map { PEM.encode($0, label: "CERTIFICATE REQUEST") }
+        use = view.use.map(KeyUseDocument.init)
+    }
+}
+
+extension KeyUseDocument {
+    init(_ use: KeyUse) {
+        self.init()
+        requests = use.requests.map(Observed.init)
+        decryptions = use.decryptions.map(Observed.init)
+    }
+}
+
+extension KeyUseDocument.Observed {
+    init(_ use: ObservedUse) { self.init(use.count, from: use.first, to: use.last) }
+}
+
+extension CertificateDocument {
+    init(_ certificate: StoredCertificate) {
+        self.init(
+            pem: PEM.encode(certificate.der, label: "CERTIFICATE"), fingerprint: Hex.encode(certificate.fingerprint),
+            names: (certificate.subject, certificate.issuer, certificate.serialNumber),
+            validFrom: certificate.notBefore, to: certificate.notAfter, storedAt: certificate.storedAt)
+        issuerVerified = certificate.issuerVerified
+    }
+}
+
+extension KeyTransitionDocument {
+    init(_ transitions: KeyTransitions) {
+        self.init(KeyDocument(transitions.key))
+        dryRun = transitions.dryRun
+        self.transitions = transitions.transitions.map { Transition($0.publicKeyHash, from: $0.from, to: $0.to) }
+        warnings = transitions.warnings
+    }
+}

@@ -1,0 +1,145 @@
+// The two containers read each element through a single-value decoder, so that the rules for types stand there alone.
+
+/// The members of one object.
+struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let object: JSONObject
+    /// Of the object, with its dot; empty for the outermost one.
+    private let prefix: String
+    private let asked: StrictDecoder.AskedNames
+
+    init(_ object: JSONObject, at prefix: String, _ asked: StrictDecoder.AskedNames) {
+        self.object = object
+        self.prefix = prefix
+        self.asked = asked
+    }
+
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.name) } }
+
+    func contains(_ key: Key) -> Bool {
+        asked.names.insert(key.stringValue)
+        return object[key.stringValue] != nil
+    }
+
+    /// - Throws: ``JSONFault`` for a null: a field that a change sets to nothing must not pass for one that it leaves.
+    func decodeNil(forKey key: Key) throws -> Bool {
+        guard contains(key), object[key.stringValue] == .null else { return false }
+        throw JSONFault("'\(prefix)\(key.stringValue)' is null, expected a value, or no such field")
+    }
+
+    private func member<Value: Decodable>(_ type: Value.Type, _ key: Key, _ kind: String) throws -> Value {
+        guard contains(key), let value = object[key.stringValue] else {
+            throw JSONFault("'\(prefix)\(key.stringValue)' is missing, expected \(kind)")
+        }
+        return try StrictDecoder.decode(type, from: value, at: prefix + key.stringValue)
+    }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try member(type, key, "a boolean") }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try member(type, key, "a string") }
+
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try member(type, key, "a number") }
+
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try member(type, key, "a number") }
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try member(type, key, "an integer") }
+
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try member(type, key, "an integer") }
+
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try member(type, key, "an integer") }
+
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try member(type, key, "an integer") }
+
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try member(type, key, "an integer") }
+
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try member(type, key, "an integer") }
+
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try member(type, key, "an integer") }
+
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try member(type, key, "an integer") }
+
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try member(type, key, "an integer") }
+
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try member(type, key, "an integer") }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try member(type, key, "a value")
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> { throw Self.unsupported }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw Self.unsupported }
+
+    func superDecoder() throws -> any Decoder { throw Self.unsupported }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { throw Self.unsupported }
+
+    /// No wire type nests containers by hand.
+    private static var unsupported: JSONFault { JSONFault("the decoder supports no nested containers") }
+}
+
+/// The items of one array.
+struct StrictArray: UnkeyedDecodingContainer {
+    private let items: [JSONValue]
+    private let path: String
+    private(set) var currentIndex = 0
+
+    init(_ items: [JSONValue], at path: String) {
+        self.items = items
+        self.path = path
+    }
+
+    var codingPath: [any CodingKey] { [] }
+    var count: Int? { items.count }
+    var isAtEnd: Bool { currentIndex == items.count }
+
+    private mutating func next<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        guard !isAtEnd else { throw JSONFault("'\(path)' has \(items.count) items, expected more") }
+        defer { currentIndex += 1 }
+        return try StrictDecoder.decode(type, from: items[currentIndex], at: path)
+    }
+
+    mutating func decodeNil() throws -> Bool { false }
+
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try next(type) }
+
+    mutating func decode(_ type: String.Type) throws -> String { try next(type) }
+
+    mutating func decode(_ type: Double.Type) throws -> Double { try next(type) }
+
+    mutating func decode(_ type: Float.Type) throws -> Float { try next(type) }
+
+    mutating func decode(_ type: Int.Type) throws -> Int { try next(type) }
+
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try next(type) }
+
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try next(type) }
+
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try next(type) }
+
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try next(type) }
+
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try next(type) }
+
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next(type) }
+
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next(type) }
+
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next(type) }
+
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next(type) }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next(type) }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) throws -> KeyedDecodingContainer<NestedKey> { throw unsupported }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw unsupported }
+
+    mutating func superDecoder() throws -> any Decoder { throw unsupported }
+
+    private var unsupported: JSONFault { JSONFault("the decoder supports no nested containers") }
+}

@@ -1,0 +1,63 @@
+package import Vocabulary
+
+extension Paths {
+    package static let backups = "/v1/backups"
+    package static let backupVerification = "/v1/backups/verification"
+}
+
+/// `POST /v1/backups` and `POST /v1/backups/verification`: a file on the daemon's machine.
+package struct BackupRequest: RequestBody {
+    /// An absolute path.
+    package let file: String
+
+    package init(file: String) { self.file = file }
+}
+
+/// A backup, as its manifest describes it.
+package struct BackupDocument: Codable, Hashable, Sendable {
+    package let file: String
+    package let createdAt: Timestamp
+    package let programVersion: String
+    package var schemaVersion = 0
+    package var databaseBytes = 0
+    /// Of the database in the file; lower-case hexadecimal.
+    package let sha256: String
+    package var merchants = 0
+    package var keyPairs: [KeyState: Int] = [:]
+    package var certificates = 0
+    package var auditHead: AuditHeadDocument?
+
+    package init(_ file: String, createdAt: Timestamp, by programVersion: String, sha256: String) {
+        (self.file, self.sha256) = (file, sha256)
+        (self.createdAt, self.programVersion) = (createdAt, programVersion)
+    }
+}
+
+/// The result of a backup's verification.
+package struct BackupVerificationDocument: Codable, Hashable, Sendable {
+    package let backup: BackupDocument
+    package let good: Bool
+    package var keyPairsVerified = 0
+    package var certificatesChecked = 0
+    package var auditRecordsChecked = 0
+    package var seconds = 0.0
+    /// Empty for a good backup. At most 100.
+    package let findings: [String]
+
+    package init(_ backup: BackupDocument, findings: [String]) {
+        (self.backup, self.findings, good) = (backup, findings, findings.isEmpty)
+    }
+}
+
+/// Backups in the status.
+package struct BackupCoverageDocument: Codable, Hashable, Sendable {
+    /// When the newest backup that passed its verification was created.
+    package var lastVerified: Timestamp?
+    package var file: String?
+    /// Merchants whose newest key pair is in no verified backup.
+    package var merchantsWithoutBackup = 0
+    /// The first hundred of them, those whose key pair has waited longest first.
+    package var withoutBackup: [MerchantIdentifier] = []
+
+    package init() {}
+}

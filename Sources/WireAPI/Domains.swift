@@ -1,0 +1,50 @@
+package import Vocabulary
+
+extension Paths {
+    package static let domainFile = "/v1/domain-file"
+    package static let domainChecks = "/v1/domain-checks"
+    package static let wellKnownDomainFile = "/.well-known/apple-developer-merchantid-domain-association"
+}
+
+/// The platform's domain verification file, as `/v1/domain-file` describes it. ``Paths/wellKnownDomainFile`` serves its bytes.
+package struct DomainFileDocument: Codable, Hashable, Sendable {
+    /// 64 lower-case hexadecimal digits.
+    package let sha256: String
+    /// Bytes.
+    package let size: Int
+    package let storedAt: Timestamp
+
+    package init(sha256: String, size: Int, storedAt: Timestamp) {
+        (self.sha256, self.size, self.storedAt) = (sha256, size, storedAt)
+    }
+}
+
+/// What `POST /v1/domain-checks` found.
+package struct DomainCheckDocument: Codable, Hashable, Sendable {
+    /// A reason for which Apple would not verify the domain.
+    package struct Finding: Codable, Hashable, Sendable {
+        /// `nameNotResolved`, `redirected`, `wrongBytes`, …
+        package let kind: String
+        package let detail: String
+
+        package init(kind: String, detail: String) { (self.kind, self.detail) = (kind, detail) }
+    }
+
+    package let domainName: DomainName
+    /// Whether Apple would verify the domain.
+    package var fine: Bool
+    /// The network address that was contacted; nil where no connection was made.
+    package var address: String?
+    package var findings: [Finding]
+
+    package init(_ domain: DomainName, address: String?, findings: [Finding]) {
+        (domainName, self.address, self.findings, fine) = (domain, address, findings, findings.isEmpty)
+    }
+}
+
+/// `POST /v1/domain-checks`.
+package struct DomainCheckRequest: RequestBody {
+    package let domainName: DomainName
+
+    package init(_ domain: DomainName) { domainName = domain }
+}

@@ -1,0 +1,47 @@
+package import Vocabulary
+
+extension Paths {
+    package static let events = "/v1/events"
+    package static let redeliverEvents = "/v1/events/redeliver"
+}
+
+/// One event, as `GET /v1/events` lists it and as webhooks receive it.
+package struct EventDocument: Codable, Hashable, Sendable {
+    /// Random, 32 lower-case hexadecimal digits. A repeated delivery has the same one.
+    package let id: String
+    /// Grows, with gaps.
+    package let sequence: Int
+    package let kind: String
+    /// `notice`, `warning` or `critical`.
+    package let severity: String
+    package let occurredAt: Timestamp
+    package var merchantIdentifier: MerchantIdentifier?
+    package var publicKeyHash: PublicKeyHash?
+    package var rollId: String?
+    /// One sentence for people.
+    package let detail: String
+
+    package init(
+        _ id: String, sequence: Int, kind: String, severity: String, occurredAt: Timestamp, detail: String
+    ) {
+        (self.id, self.sequence, self.occurredAt) = (id, sequence, occurredAt)
+        (self.kind, self.severity, self.detail) = (kind, severity, detail)
+    }
+}
+
+/// `POST /v1/events/redeliver`: delivers parked events again. An absent field selects all.
+package struct RedeliverEventsRequest: RequestBody {
+    package var sequence: Int?
+    /// A webhook's name.
+    package var webhook: String?
+
+    package init() {}
+}
+
+/// The response of `POST /v1/events/redeliver`.
+package struct RedeliveredEventsDocument: Codable, Hashable, Sendable {
+    /// Deliveries that are attempted again; at most 10,000 for each request.
+    package let redelivered: Int
+
+    package init(redelivered: Int) { self.redelivered = redelivered }
+}

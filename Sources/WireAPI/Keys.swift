@@ -1,0 +1,151 @@
+package import Vocabulary
+
+extension Paths {
+    /// Search by the first characters of a publicKeyHash, `?prefix=`, or list by state, `?state=`.
+    package static let keys = "/v1/keys"
+
+    package static func keys(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/keys" }
+
+    package static func keyImport(to merchant: MerchantIdentifier) -> String { "\(keys(of: merchant))/import" }
+
+    package static func key(_ hash: PublicKeyHash) -> String { "\(keys)/\(hash.base64URL)" }
+
+    package static func csr(of hash: PublicKeyHash) -> String { "\(key(hash))/csr" }
+
+    package enum KeyTransition: String, CaseIterable, Sendable {
+        case promote, revoke, restore, destroy
+    }
+
+    package static func keyTransition(_ transition: KeyTransition, _ hash: PublicKeyHash) -> String {
+        "\(key(hash))/\(transition.rawValue)"
+    }
+}
+
+/// A key pair as the admin socket shows it. It never contains private key bytes.
+package struct KeyDocument: Codable, Hashable, Sendable {
+    package let publicKeyHash: PublicKeyHash
+    package let merchantIdentifier: MerchantIdentifier
+    package let algorithm: KeyAlgorithm
+    package let purpose: KeyPurpose
+    package let state: KeyState
+    /// `generated` or `imported`.
+    package let origin: String
+    package let createdAt: Timestamp
+    package let stateSince: Timestamp
+    /// Validity of the certificate that is in use; absent for a key pair without one.
+    package var notBefore: Timestamp?
+    package var notAfter: Timestamp?
+    package var revocationReason: String?
+    package var destroyAfter: Timestamp?
+    package var exportedAt: Timestamp?
+    /// Absent for a key pair that was never used.
+    package var use: KeyUseDocument?
+    /// Every certificate stored for this key pair, newest first.
+    package var certificates: [CertificateDocument] = []
+    /// PKCS#10 in PEM; in the responses to generate and show.
+    package var csr: String?
+
+    package init(
+        _ hash: PublicKeyHash, of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, purpose: KeyPurpose,
+        origin: String, createdAt: Timestamp, state: KeyState, since: Timestamp
+    ) {
+        (publicKeyHash, merchantIdentifier) = (hash, merchant)
+        (self.algorithm, self.purpose, self.origin) = (algorithm, purpose, origin)
+        (self.createdAt, self.state, stateSince) = (createdAt, state, since)
+    }
+}
+
+/// How a key pair was used; at most 5 seconds old.
+package struct KeyUseDocument: Codable, Hashable, Sendable {
+    /// How often, and when.
+    package struct Observed: Codable, Hashable, Sendable {
+        package let count: Int
+        package let first: Timestamp
+        package let last: Timestamp
+
+        package init(_ count: Int, from first: Timestamp, to last: Timestamp) {
+            (self.count, self.first, self.last) = (count, first, last)
+        }
+    }
+
+    /// Requests with its publicKeyHash. The hash is public, so a request does not prove that Apple uses the key.
+    package var requests: Observed?
+    /// Tokens that verified, decrypted and passed their GCM tag.
+    package var decryptions: Observed?
+
+    package init() {}
+}
+
+/// What a promote, revoke, restore or destroy changed, or with `dryRun` would change.
+package struct KeyTransitionDocument: Codable, Hashable, Sendable {
+    package struct Transition: Codable, Hashable, Sendable {
+        package let publicKeyHash: PublicKeyHash
+        package let from: KeyState
+        package let to: KeyState
+
+        package init(_ hash: PublicKeyHash, from: KeyState, to: KeyState) {
+            publicKeyHash = hash
+            (self.from, self.to) = (from, to)
+        }
+    }
+
+    package var dryRun = false
+    /// Empty where every key pair already has the requested state.
+    package var transitions: [Transition] = []
+    /// Consequences that the caller should confirm.
+    package var warnings: [String] = []
+    /// The key pair afterwards.
+    package let key: KeyDocument
+
+    package init(_ key: KeyDocument) { self.key = key }
+}
+
+/// `POST /v1/merchants/{merchantIdentifier}/keys`; an empty body means the defaults: EC_v1, paymentProcessing.
+package struct GenerateKeyRequest: RequestBody {
+    package var algorithm: KeyAlgorithm?
+    package var purpose: KeyPurpose?
+
+    package init() {}
+}
+
+/// `POST /v1/merchants/{merchantIdentifier}/keys/import`.
+package struct ImportKeyRequest: RequestBody {
+    /// Base64 of the file: PEM or PKCS#12.
+    package let privateKey: String
+    /// Base64 of the file: PEM or DER.
+    package let certificate: String
+    package var passphrase: String?
+    /// `standby` (default), `current` or `retiring`.
+    package var state: KeyState?
+    package var purpose: KeyPurpose?
+    package var allowExpired: Bool?
+
+    package init(privateKey: String, certificate: String) {
+        (self.privateKey, self.certificate) = (privateKey, certificate)
+    }
+}
+
+/// `POST /v1/keys/{publicKeyHash}/promote`, `/restore`.
+package struct KeyTransitionRequest: RequestBody {
+    package var dryRun: Bool?
+
+    package init() {}
+}
+
+/// `POST /v1/keys/{publicKeyHash}/revoke`.
+package struct RevokeKeyRequest: RequestBody {
+    /// 1 to 1024 bytes. `compromised` allows the last active key to be revoked.
+    package let reason: String
+    package var dryRun: Bool?
+
+    package init(reason: String) { self.reason = reason }
+}
+
+/// `POST /v1/keys/{publicKeyHash}/destroy`.
+package struct DestroyKeyRequest: RequestBody {
+    /// Delay before the private key is erased: at most ten years; 30 days where absent; 0 erases it at once.
+    package var afterSeconds: Int?
+    package var dryRun: Bool?
+
+    package init() {}
+}

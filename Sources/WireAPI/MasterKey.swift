@@ -1,0 +1,60 @@
+package import Vocabulary
+
+extension Paths {
+    package static let masterKey = "/v1/master-key"
+    package static let masterKeyRotation = "/v1/master-key/rotation"
+}
+
+/// `POST /v1/master-key/rotation`.
+package struct RotateMasterKeyRequest: RequestBody {
+    /// Keeps the master key and replaces only the data key.
+    package var dataKeyOnly: Bool?
+    package var dryRun: Bool?
+
+    package init() {}
+}
+
+/// `GET /v1/master-key`.
+package struct MasterKeyDocument: Codable, Hashable, Sendable {
+    package struct Rotation: Codable, Hashable, Sendable {
+        /// `sealing`, `erasing` or `finished`.
+        package let state: String
+        package var dataKeyOnly = false
+        package let dataKeyIdentifier: Int
+        /// How many private keys must be sealed again, and how many are.
+        package var total = 0
+        package var done = 0
+        package let startedAt: Timestamp
+        package var finishedAt: Timestamp?
+        /// What blocks the rotation; absent while it can continue.
+        package var obstacle: String?
+
+        package init(_ state: String, toDataKey dataKeyIdentifier: Int, startedAt: Timestamp) {
+            (self.state, self.dataKeyIdentifier, self.startedAt) = (state, dataKeyIdentifier, startedAt)
+        }
+    }
+
+    /// Lower-case hexadecimal. It identifies the master key and reveals nothing about it.
+    package let masterKeyIdentifier: String
+    package let dataKeyIdentifier: Int
+    /// Where the settings take the master key from.
+    package let source: String
+    /// The last rotation, finished or not; absent before the first one.
+    package var rotation: Rotation?
+
+    package init(_ identifier: String, from source: String, dataKey: Int) {
+        (masterKeyIdentifier, self.source, dataKeyIdentifier) = (identifier, source, dataKey)
+    }
+}
+
+/// The steps of a rotation, started or as a dry run.
+package struct RotationPlanDocument: Codable, Hashable, Sendable {
+    package var dryRun = false
+    /// Whether an earlier rotation is in progress, which continues.
+    package var joins = false
+    /// One sentence for each step.
+    package var steps: [String] = []
+    package let masterKey: MasterKeyDocument
+
+    package init(_ masterKey: MasterKeyDocument) { self.masterKey = masterKey }
+}

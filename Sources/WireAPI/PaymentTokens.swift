@@ -1,0 +1,95 @@
+package import StrictJSON
+package import Vocabulary
+
+extension Paths {
+    package static let verifyToken = "/v1/payment-tokens/verify"
+    package static let decryptToken = "/v1/payment-tokens/decrypt"
+
+    package static func symmetricKey(of hash: PublicKeyHash) -> String { "\(key(hash))/symmetric-key" }
+}
+
+/// The response of `GET /v1/keys/{publicKeyHash}` on the decryptor socket.
+package struct ResolvedKeyDocument: Codable, Hashable, Sendable {
+    package let publicKeyHash: PublicKeyHash
+    package let merchantIdentifier: MerchantIdentifier
+    package let merchantIdentifierHash: MerchantIdentifierHash
+    package let algorithm: KeyAlgorithm
+    package let state: KeyState
+    /// PEM.
+    package let certificate: String
+    package let notBefore: Timestamp
+    package let notAfter: Timestamp
+    /// PKCS#8 in PEM; only with `?include=privateKey` and the permit `exportPrivateKey`.
+    package var privateKey: String?
+
+    package init(
+        _ hash: PublicKeyHash, of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, state: KeyState,
+        certificate pem: String, validFrom notBefore: Timestamp, to notAfter: Timestamp
+    ) {
+        (publicKeyHash, merchantIdentifier) = (hash, merchant)
+        merchantIdentifierHash = MerchantIdentifierHash(of: merchant)
+        (self.algorithm, self.state, certificate) = (algorithm, state, pem)
+        (self.notBefore, self.notAfter) = (notBefore, notAfter)
+    }
+}
+
+/// `POST /v1/keys/{publicKeyHash}/symmetric-key`: exactly one of the two fields.
+package struct SymmetricKeyRequest: RequestBody {
+    /// EC_v1. Base64 of a DER SubjectPublicKeyInfo.
+    package var ephemeralPublicKey: String?
+    /// RSA_v1. Base64 of 256 bytes.
+    package var wrappedKey: String?
+
+    package init() {}
+
+    /// By hand, because every EC_v1 payment passes through here.
+    package init(_ fields: JSONFields) throws(JSONFault) {
+        var fields = fields
+        ephemeralPublicKey = try fields.string("ephemeralPublicKey")
+        wrappedKey = try fields.string("wrappedKey")
+        try fields.refuseUnknown()
+        guard (ephemeralPublicKey == nil) != (wrappedKey == nil) else {
+            throw JSONFault(
+                "found \(ephemeralPublicKey == nil ? "neither" : "both"), expected exactly one of 'ephemeralPublicKey' and 'wrappedKey'"
+            )
+        }
+    }
+}
+
+/// The response of `POST /v1/keys/{publicKeyHash}/symmetric-key`.
+package struct SymmetricKeyDocument: Codable, Sendable {
+    /// Base64 of 32 bytes for EC_v1, of 16 bytes for RSA_v1.
+    package let symmetricKey: String
+}
+
+/// One check of a payment token and its result.
+package struct CheckDocument: Codable, Hashable, Sendable {
+    package let check: String
+    /// `passed`, `failed` or `notChecked`.
+    package let outcome: String
+    package let finding: String
+}
+
+/// Every check, in the order of Apple's steps.
+package struct VerificationDocument: Codable, Hashable, Sendable {
+    /// Whether every check that was made passed, including that of the signature.
+    package let verified: Bool
+    package let checks: [CheckDocument]
+}
+
+/// A decrypted token's fields under the names of an authorization message: `"view": "authorization"`.
+package struct AuthorizationDocument: Codable, Sendable {
+    /// Which names are used: `general` or `americanExpress`.
+    package let network: String
+    package let primaryAccountNumber: String
+    /// YYMMDD.
+    package let expirationDate: String
+    /// TAVV, CAVV or UCAF, Base64; absent for American Express.
+    package let cryptogram: String?
+    package let electronicCommerceIndicator: String?
+    /// American Express: the cryptogram, Base64.
+    package let tokenBlockA: String?
+    /// American Express: zeros, as many bytes as in block A, Base64.
+    package let tokenBlockB: String?
+    package let tokenRequestorID: String?
+}

@@ -1,0 +1,152 @@
+package import Vocabulary
+
+extension Paths {
+    package static let registrations = "/v1/registrations"
+    package static let registrationSync = "/v1/registrations/sync"
+
+    /// Percent-encoded: the identifier may contain characters that have a meaning in a path.
+    package static func registration(_ partner: PartnerInternalMerchantIdentifier) -> String {
+        "\(registrations)/\(PercentEncoding.encode(partner.rawValue))"
+    }
+}
+
+/// A merchant's registration with Apple, as `GET /v1/registrations/{partnerInternalMerchantIdentifier}` returns it.
+package struct RegistrationDocument: Codable, Hashable, Sendable {
+    package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
+    /// `registered`, `unregistered`, or `unsettled` while the outcome of a call to Apple is unknown.
+    package let state: String
+    /// `mirror`: the daemon's record; `apple`: Apple's response to this request.
+    package let source: String
+    package let partnerMerchantName: String
+    /// The registered domains.
+    package var domainNames: [String] = []
+    /// nil where Apple has another identifier, of which only the hash is known.
+    package var encryptTo: MerchantIdentifier?
+    /// SHA-256 of `encryptTo`, upper-case hexadecimal, as Apple writes it.
+    package let encryptToHash: String
+    package var merchantUrl: String?
+    /// The merchant record that it belongs to.
+    package var merchantIdentifier: MerchantIdentifier?
+    /// When Apple last reported its record; nil before the first time.
+    package var learnedAt: Timestamp?
+    /// Seconds since then.
+    package var ageSeconds: Int?
+    /// How Apple's record, as of `learnedAt`, differs from the daemon's.
+    package var drift: [DriftDocument] = []
+    package let createdAt: Timestamp
+    package let changedAt: Timestamp
+    package var warnings: [String] = []
+
+    package init(
+        _ partner: PartnerInternalMerchantIdentifier, name: String, encryptToHash: String, state: String,
+        source: String, createdAt: Timestamp, changedAt: Timestamp
+    ) {
+        (partnerInternalMerchantIdentifier, partnerMerchantName, self.encryptToHash) = (partner, name, encryptToHash)
+        (self.state, self.source) = (state, source)
+        (self.createdAt, self.changedAt) = (createdAt, changedAt)
+    }
+}
+
+/// One difference between Apple's record and the daemon's.
+package struct DriftDocument: Codable, Hashable, Sendable {
+    /// `missingDomain`, `extraDomain`, `otherName`, `otherEncryptTo` or `gone`.
+    package let kind: String
+    /// What Apple has: a domain, a name or a hash.
+    package let found: String?
+    /// What the daemon's record has.
+    package let expected: String?
+
+    package init(_ kind: String, found: String? = nil, expected: String? = nil) {
+        (self.kind, self.found, self.expected) = (kind, found, expected)
+    }
+}
+
+/// What `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}` removed, or in a dry run would remove.
+package struct WithdrawalDocument: Codable, Hashable, Sendable {
+    package var dryRun = false
+    /// The domains that are removed.
+    package var domainNames: [String] = []
+    package var warnings: [String] = []
+    package let registration: RegistrationDocument
+
+    package init(_ registration: RegistrationDocument) { self.registration = registration }
+}
+
+/// What `POST /v1/registrations/sync` found in one batch of registrations.
+package struct SyncDocument: Codable, Hashable, Sendable {
+    /// One registration that differs, or could not be compared.
+    package struct Finding: Codable, Hashable, Sendable {
+        package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
+        package var drift: [DriftDocument] = []
+        /// Whether the difference was repaired; nil where no repair was requested.
+        package var mended: Bool?
+        /// The differences after the repair; without a repair the same as `drift`.
+        package var remaining: [DriftDocument] = []
+        /// Why it could not be compared or repaired.
+        package var failure: FailureDocument?
+
+        package init(_ partner: PartnerInternalMerchantIdentifier) { partnerInternalMerchantIdentifier = partner }
+    }
+
+    package var repair = false
+    package var compared = 0
+    package var findings: [Finding] = []
+    /// Why the daemon sent Apple no further requests.
+    package var halted: FailureDocument?
+    /// The `cursor` of the next batch; nil at the end.
+    package var nextCursor: String?
+
+    package init() {}
+}
+
+/// An error inside a larger response.
+package struct FailureDocument: Codable, Hashable, Sendable {
+    /// As in a problem.
+    package let code: String
+    package let detail: String
+    /// Seconds after which a repeat can succeed.
+    package let retryAfter: Int?
+
+    package init(code: String, detail: String, retryAfter: Int?) {
+        (self.code, self.detail, self.retryAfter) = (code, detail, retryAfter)
+    }
+}
+
+/// `POST /v1/registrations`: registers a merchant with Apple, or adds domains to its registration.
+package struct RegisterRequest: RequestBody {
+    package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
+    /// Default: that of the registration.
+    package var partnerMerchantName: String?
+    /// 1 to 99.
+    package let domainNames: [DomainName]
+    /// Default: that of the registration, else the platform's only integrator identifier.
+    package var encryptTo: MerchantIdentifier?
+    package var merchantUrl: String?
+    /// The merchant record that it belongs to.
+    package var merchantIdentifier: MerchantIdentifier?
+
+    package init(_ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName]) {
+        (partnerInternalMerchantIdentifier, self.domainNames) = (partner, domainNames)
+    }
+}
+
+/// `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}`.
+package struct UnregisterRequest: RequestBody {
+    /// Default: every domain.
+    package var domainNames: [DomainName]?
+    /// 1 to 1024 bytes; sent to Apple.
+    package let reason: String
+
+    package init(reason: String) { self.reason = reason }
+}
+
+/// `POST /v1/registrations/sync`; an empty body compares from the beginning and repairs nothing.
+package struct SyncRequest: RequestBody {
+    package var repair: Bool?
+    /// How many registrations to compare, 1 to 1000; default 100.
+    package var limit: Int?
+    /// The `nextCursor` of the previous batch.
+    package var cursor: String?
+
+    package init() {}
+}
