@@ -28,7 +28,7 @@ struct ShellRun {
         _ = FileManager.default.createFile(atPath: output, contents: nil)
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["timeout", "--kill-after=10", "120", "bash", "\(directory)/script.sh"]
+        process.arguments = ["timeout", "--kill-after=10", "240", "bash", "\(directory)/script.sh"]
         process.environment = ProcessInfo.processInfo.environment.merging(["HOME": directory]) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle(forWritingAtPath: output)

@@ -48,11 +48,27 @@ await() {
 # Exit status 3 of merchantkeyctl says that no daemon answers.
 answers() {
   local status=0
-  merchantkeyctl merchant list >/dev/null 2>&1 || status=$?
+  merchantkeyctl merchant list >"$work/answer" 2>&1 || status=$?
   [ "$status" != 3 ]
 }
 
-await_daemon() { await answers; }
+# await_daemon: returns once the daemon answers; says why where it ends or does not answer within half a minute.
+await_daemon() {
+  local attempt
+  for attempt in $(seq 600); do
+    ! answers || return 0
+    if ! kill -0 "$daemon" 2>/dev/null; then
+      local status=0
+      wait "$daemon" || status=$?
+      daemon=''
+      echo "the daemon ended with status $status" >&2
+      return 1
+    fi
+    sleep 0.05
+  done
+  echo "the daemon did not answer in $attempt attempts: $(cat "$work/answer")" >&2
+  return 1
+}
 
 stop_daemon() {
   kill -TERM "$daemon"
