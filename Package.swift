@@ -143,7 +143,8 @@ let composition: [Target] = [
         [
             "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "SQLiteStore", "KeyCustody",
             "MerchantOperations",
-             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit", "OutboundHTTP", "Schema",
+            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit",
+            "OutboundHTTP", "Schema",
             "CLinux",
             .configuration,
             .yams,
@@ -248,7 +249,8 @@ let testTargets: [Target] = [
         ]),
     tests("ArchitectureTests", []),
     tests(
-        "DocumentationTests", ["MerchantCore", "MerchantOperations", "WireAPI", .yams], resources: [.copy("Scripts")]),
+        "DocumentationTests", ["ServerKit", "MerchantCore", "MerchantOperations", "WireAPI", .yams],
+        resources: [.copy("Scripts")]),
 ]
 
 let package = Package(

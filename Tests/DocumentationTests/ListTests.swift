@@ -1,6 +1,7 @@
 import Foundation
 import MerchantCore
 import MerchantOperations
+import ServerKit
 import Testing
 import WireAPI
 import Yams

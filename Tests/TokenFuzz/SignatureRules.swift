@@ -18,7 +18,10 @@ struct SignatureRules {
     private let token: ApplePayToken
     private let layout: AppleSignatureLayout
 
-    enum SetupError: Error { case missingVariable(String), unexpectedSignature }
+    enum SetupError: Error {
+        case missingVariable(String)
+        case unexpectedSignature
+    }
 
     private init(_ environment: [String: String]) throws {
         let files = try ["MERCHANTKEYD_FUZZ_TOKEN", "MERCHANTKEYD_FUZZ_ROOT"].map { name in

@@ -64,7 +64,10 @@ struct StoreRecovery: RecurringTask {
 
     /// Without an up-to-date lock file the next start could not detect that a lost write-ahead log held acknowledged changes.
     private mutating func checkLockFile() {
-        guard lock.isBehind else { return isLockFailureLogged = false }
+        guard lock.isBehind else {
+            isLockFailureLogged = false
+            return
+        }
         do {
             try lock.set { _ in }
             logger.notice("the lock file can be written again")
