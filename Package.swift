@@ -69,11 +69,7 @@ let base: [Target] = [
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
-            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
-            .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("migrations/v0004_rolls.sql"),
-            .embedInCode("migrations/v0005_events.sql"), .embedInCode("migrations/v0006_rotation.sql"),
-            .embedInCode("migrations/v0007_status.sql"),
-            .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("migrations/v0001_initial.sql"), .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(

@@ -31,11 +31,13 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     ///
     /// - Parameters:
     ///   - clock: tells when a migration was applied.
-    ///   - trace: is shown the text of each statement, without its values, on the thread that runs it.
+    ///   - trace: receives the text of each statement, without its values, on the thread that runs it.
+    ///   - migrations: the schema; tests pass their own.
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that others may read or write, that is not ours, or that a
     ///   newer program wrote; the file is not changed then.
     package static func open(
-        path: String, clock: any WallClock = SystemClock(), trace: (@Sendable (String) -> Void)? = nil
+        path: String, clock: any WallClock = SystemClock(), trace: (@Sendable (String) -> Void)? = nil,
+        migrations: [(name: String, sql: String)] = Schema.migrations
     ) throws -> SQLiteStore {
         try StoreFailure.translating {
             // A leading "./" keeps SQLite from reading a meaning into a name such as ":memory:".
@@ -44,7 +46,7 @@ package final class SQLiteStore: MerchantRepository, Sendable {
             let place = try DatabaseFile.Place(of: path)
             let pool = try Connections.open(place, trace: trace)
             try pool.writeWithoutTransaction { db in
-                try Migrations.apply(Schema.migrations, to: db, kind: .merchants, at: clock.now)
+                try Migrations.apply(migrations, to: db, kind: .merchants, at: clock.now)
             }
             place.rememberLog()
             return SQLiteStore(place: place, pool: pool, clock: clock)
