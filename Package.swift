@@ -179,7 +179,8 @@ let testTargets: [Target] = [
     tests(
         "AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(
-        name: "MerchantTestSupport", dependencies: ["MerchantCore", "Vocabulary", "Secrets"],
+        name: "MerchantTestSupport",
+        dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets"],
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
     tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),
@@ -204,6 +205,9 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStoreTests",
         ["SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    // One suite for each port of the store, run on every store.
+    tests(
+        "StoreContractTests", ["MerchantTestSupport", "SQLiteStore", "MerchantCore", "Vocabulary"]),
     tests("DaemonKitTests", ["DaemonKit", .yams, .logging]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(

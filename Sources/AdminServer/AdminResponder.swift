@@ -241,7 +241,7 @@ extension AdminResponder.Session {
 
     private func refuse(_ error: any Error, of route: AdminRoute, requestId: String) -> Answer {
         let refusal = error as? MerchantError ?? MerchantError(.internalError, "\(type(of: error)): \(error)")
-        responder.handlers.operations.damage.note(refusal)
+        responder.handlers.operations.integrity.note(refusal)
         var metadata = metadata(requestId)
         metadata["route"] = "\(route.method.rawValue) \(route.path)"
         metadata["code"] = "\(refusal.code.rawValue)"

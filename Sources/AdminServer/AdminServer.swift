@@ -4,7 +4,7 @@ import HummingbirdCore
 import LocalSocket
 package import Logging
 package import MerchantCore
-package import MerchantOperations
+import MerchantOperations
 import NIOCore
 import NIOExtras
 import NIOHTTP1
@@ -45,7 +45,7 @@ package struct AdminServer: Service {
     ///   - health: asked for each `GET /v1/health`.
     ///   - openAPI: the contract, served as it is.
     package init(
-        socketPath: String, socketMode: UInt32, operations: MerchantOperations, policy: CallerPolicy,
+        socketPath: String, socketMode: UInt32, operations: AdminOperations, policy: CallerPolicy,
         health: @escaping @Sendable () -> HealthDocument, version: String, startedAt: Timestamp, openAPI: [UInt8],
         logger: Logger
     ) {

@@ -51,7 +51,7 @@ package enum Daemon {
                     settings, store, hadDatabase: hadDatabase, acceptsOlder: acceptsOlder, clock: clock, lock: lock,
                     logger: logger)
             } catch {
-                if let replaced = store.look() { lock.markReplaced(replaced) }
+                if let replaced = store.checkPlace() { lock.markReplaced(replaced) }
                 try? store.close()
                 throw error
             }
@@ -86,15 +86,20 @@ package enum Daemon {
             settings.masterKey, store: store, keyring: keyring, caller: daemonCaller, clock: clock,
             conditions: conditions, logger: logger)
         let confirmedTime = ConfirmedTime(
-            clock: clock, last: try store.readNow { try MerchantOperations.lastConfirmedTime(in: $0) })
+            clock: clock, last: try store.readNow { try ClockOperations.lastConfirmedTime(in: $0) })
         store.setConfirmedTime(confirmedTime)
-        let operations = MerchantOperations(
-            repository: store, custodian: custody, claims: claims.ledger, clock: clock,
-            confirmedTime: confirmedTime,
-            environment: settings.environment, tokenRoots: try tokenRoots(settings), rolls: settings.rolls,
-            backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
-            conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
-        let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
+        var parts = Operations.Collaborators(
+            store: store, custodian: custody, claims: claims.ledger, clock: clock, confirmedTime: confirmedTime,
+            environment: settings.environment)
+        if let roots = try tokenRoots(settings) { parts.tokenRoots = roots }
+        parts.rolls = settings.rolls
+        parts.backups = BackupService(store: store, masterKey: settings.masterKey, clock: clock)
+        parts.masterKey = rotation
+        parts.conditions = { storeHealth.findings }
+        parts.gateway = outward.gateway
+        parts.domainChecker = outward.domainChecker
+        let operations = Operations(parts)
+        let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations.monitoring) }
         store.setEventObserver(operations.notifier)
         store.setAuditObserver(lock)
         let start = StartRecord(
@@ -105,26 +110,31 @@ package enum Daemon {
 
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
-            operations: operations, policy: settings.policy, health: health, answers: answers,
+            operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
+            policy: settings.policy, health: health, answers: answers,
             logger: logger)
         let adminServer = AdminServer(
-            socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
+            socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode,
+            operations: AdminOperations(from: operations),
             policy: settings.policy, health: health, version: Program.version, startedAt: startedAt,
             openAPI: Schema.openAPI, logger: logger)
         let sweep = DestructionSweep(
-            operations: operations, caller: daemonCaller, eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
+            operations: operations.transitions, caller: daemonCaller,
+            eraseIfDue: { try await store.eraseRemovedBytesIfDue() },
             logger: logger)
-        let observedUse = UseKeeping(operations: operations, caller: daemonCaller, logger: logger)
-        let refusals = RefusalRecording(operations: operations, caller: daemonCaller, logger: logger)
-        let schedule = RollSchedule(operations: operations, caller: daemonCaller, logger: logger)
-        let settler = RegistrationResolver(operations: operations, caller: daemonCaller, logger: logger)
-        let eventDelivery = EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger)
-        let eventSweep = EventSweep(operations: operations, age: settings.events.retention, logger: logger)
+        let observedUse = UseKeeping(operations: operations.keyUses, caller: daemonCaller, logger: logger)
+        let refusals = RefusalRecording(operations: operations.refusalAudit, caller: daemonCaller, logger: logger)
+        let schedule = RollSchedule(operations: operations.renewals, caller: daemonCaller, logger: logger)
+        let settler = RegistrationResolver(operations: operations.openCalls, caller: daemonCaller, logger: logger)
+        let eventDelivery = EventDelivery(
+            to: settings.events.webhooks, deliveries: operations.deliveries, notifier: operations.notifier,
+            logger: logger)
+        let eventSweep = EventSweep(operations: operations.events, age: settings.events.retention, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 // Ended last to first: what the servers' last requests left is stored after them.
                 services: [
-                    .init(service: ClockWatch(operations: operations, conditions: conditions, logger: logger)),
+                    .init(service: ClockWatch(operations: operations.clock, conditions: conditions, logger: logger)),
                     .init(service: observedUse), .init(service: refusals), .init(service: sweep),
                     .init(service: schedule), .init(service: settler), .init(service: OnBlockingThreads(rotation)),
                     .init(service: eventSweep), .init(service: eventDelivery),
@@ -135,11 +145,11 @@ package enum Daemon {
                                 logger: logger))),
                     .init(
                         service: HeadEvents(
-                            every: settings.auditHead.eventEvery, operations: operations, logger: logger)),
+                            every: settings.auditHead.eventEvery, operations: operations.audit, logger: logger)),
                     .init(
                         service: OnBlockingThreads(
                             StoreWatch(
-                                store: store, operations: operations, lock: lock,
+                                store: store, operations: operations.audit, integrity: operations.integrity, lock: lock,
                                 reserve: DiskReserve(directory: settings.stateDirectory),
                                 sockets: [settings.adminSocket.path, settings.decryptorSocket.path],
                                 conditions: conditions, logger: logger
@@ -156,7 +166,8 @@ package enum Daemon {
                     .init(
                         service: OnBlockingThreads(
                             BackupSchedule(
-                                settings: settings.backup, operations: operations, caller: daemonCaller, clock: clock,
+                                settings: settings.backup, operations: operations.backups, confirmedTime: confirmedTime,
+                                caller: daemonCaller, clock: clock,
                                 startedAt: startedAt, conditions: conditions, logger: logger))),
                     .init(service: decryptorServer), .init(service: adminServer),
                 ],
@@ -174,7 +185,7 @@ package enum Daemon {
         }
         await outward.shutdown()
         try claims.close()
-        if let replaced = store.look() {
+        if let replaced = store.checkPlace() {
             // The log goes with the file, wherever that is.
             lock.markReplaced(replaced)
             return try store.close()

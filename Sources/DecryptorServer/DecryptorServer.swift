@@ -17,7 +17,9 @@ package import WireAPI
 package struct DecryptorServer: Service {
     private let socketPath: String
     private let socketMode: UInt32
-    private let operations: MerchantOperations
+    private let operations: PaymentTokenOperations
+    private let refusals: RefusalLog
+    private let integrity: IntegrityFindings
     private let policy: CallerPolicy
     private let health: @Sendable () -> HealthDocument
     private let answers: AnswerCache
@@ -29,13 +31,16 @@ package struct DecryptorServer: Service {
     ///   - health: called on an event loop: it must not wait.
     ///   - answers: told of key changes by the store.
     package init(
-        socketPath: String, socketMode: UInt32, operations: MerchantOperations, policy: CallerPolicy,
+        socketPath: String, socketMode: UInt32, operations: PaymentTokenOperations, refusals: RefusalLog,
+        integrity: IntegrityFindings, policy: CallerPolicy,
         health: @escaping @Sendable () -> HealthDocument, answers: AnswerCache, limits: Limits = Limits(),
         logger: Logger
     ) {
         self.socketPath = socketPath
         self.socketMode = socketMode
         self.operations = operations
+        self.refusals = refusals
+        self.integrity = integrity
         self.policy = policy
         self.health = health
         self.answers = answers
@@ -57,7 +62,7 @@ package struct DecryptorServer: Service {
         let environment = ConnectionHandler.Environment(
             endpoints: Endpoints(
                 operations: operations, answers: answers, health: HealthResponses(health), blockingPool: pool),
-            problems: Problems(log: LimitedLog(logger), damage: operations.damage),
+            problems: Problems(log: LimitedLog(logger), damage: integrity),
             work: OffLoopWork(bound: limits.waitingRequests, pool: pool, jobs: jobsEnd), limits: limits)
         let turns = try await FairTurnsOfLoops(loops)
         let server = try await bootstrap(acceptor, loops, connections, environment, turns).withBoundSocket(
@@ -144,7 +149,7 @@ package struct DecryptorServer: Service {
             try pipeline.addHandler(
                 ConnectionHandler(
                     environment,
-                    peer: Peer(caller: caller, grants: grants, holder: holder, refusals: operations.refusals),
+                    peer: Peer(caller: caller, grants: grants, holder: holder, refusals: refusals),
                     turns: turns[channel.eventLoop]))
         }
     }

@@ -16,7 +16,8 @@ actor WebhookDispatcher {
 
     private let name: String
     private let messenger: WebhookSender
-    private let operations: MerchantOperations
+    private let deliveries: WebhookDeliveries
+    private let notifier: EventNotifier
     private let limits: EventDelivery.Limits
     private let logger: Logger
     private let alarms: AsyncStream<Void>
@@ -29,10 +30,14 @@ actor WebhookDispatcher {
     private var pausedUntil: ContinuousClock.Instant?
     private var timer: Task<Void, Never>?
 
-    init(to webhook: Webhook, operations: MerchantOperations, limits: EventDelivery.Limits, logger: Logger) {
+    init(
+        to webhook: Webhook, deliveries: WebhookDeliveries, notifier: EventNotifier, limits: EventDelivery.Limits,
+        logger: Logger
+    ) {
         name = webhook.name
         messenger = WebhookSender(webhook: webhook, routes: Routes(to: webhook, limits: limits), limits: limits)
-        self.operations = operations
+        self.deliveries = deliveries
+        self.notifier = notifier
         self.limits = limits
         self.logger = logger
         (alarms, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -42,12 +47,12 @@ actor WebhookDispatcher {
     nonisolated func stop() { alarm.finish() }
 
     func run() async {
-        let (notifier, alarm) = (operations.notifier, alarm)
+        let (notifier, alarm) = (notifier, alarm)
         let listener = Task {
-            var turn = notifier.turn
+            var generation = notifier.generation
             while !Task.isCancelled {
-                await notifier.rings(after: turn)
-                turn = notifier.turn
+                await notifier.wait(after: generation)
+                generation = notifier.generation
                 alarm.yield()
             }
         }
@@ -78,13 +83,13 @@ actor WebhookDispatcher {
         let busy = lanesUnderWay
         let waiting: [PendingDelivery]
         do {
-            waiting = try await operations.nextDeliveries(to: name, limit: room + busy.count + 1)
+            waiting = try await deliveries.nextDeliveries(to: name, limit: room + busy.count + 1)
                 .filter { !busy.contains($0.lane) }
         } catch {
             logger.error("events to deliver could not be read", metadata: ["webhook": "\(name)", "error": "\(error)"])
             return wake(after: limits.storePause)
         }
-        let now = operations.clock.now
+        let now = deliveries.now
         let due = waiting.prefix(room).prefix { $0.due <= now }
         for delivery in due {
             lanesUnderWay.insert(delivery.lane)
@@ -106,11 +111,11 @@ actor WebhookDispatcher {
 
     private func attempt(_ delivery: PendingDelivery) async {
         do {
-            try await messenger.deliver(delivery.event, at: operations.clock.now)
+            try await messenger.deliver(delivery.event, at: deliveries.now)
             failedLanes = []
             probes = 0
             pausedUntil = nil
-            await keepTrying { try await self.operations.delivered(delivery, to: self.name) }
+            await keepTrying { try await self.deliveries.delivered(delivery, to: self.name) }
         } catch {
             // Cut off by our own end: no failure of the receiver's.
             guard !Task.isCancelled else { return }
@@ -128,7 +133,7 @@ actor WebhookDispatcher {
     }
 
     private func note(_ fault: DeliveryFault, of delivery: PendingDelivery) async throws {
-        let next = try await operations.failed(delivery, to: name, because: fault.description, notBefore: fault.wait)
+        let next = try await deliveries.failed(delivery, to: name, because: fault.description, notBefore: fault.wait)
         let metadata: Logger.Metadata = [
             "webhook": "\(name)", "sequence": "\(delivery.event.sequence)", "failures": "\(delivery.failures + 1)",
             "reason": "\(fault)",

@@ -31,14 +31,14 @@ struct RefusalTests {
             #expect(statuses == [Int](repeating: 403, count: 24) + [200])
         }
         #expect(stage.store.audit.isEmpty, "a refusal waits for no write")
-        #expect(try await stage.operations.recordRefusals(as: daemon) == 3)
+        #expect(try await stage.operations.refusalAudit.recordRefusals(as: daemon) == 3)
         let records = stage.store.audit
         #expect(records.allSatisfy { $0.action == .requestsRefused && $0.caller != daemon })
         let told = records.map { ($0.publicKeyHash, $0.merchantIdentifier, $0.reason ?? "") }
         #expect(told.contains { $0 == mine && $2.hasPrefix("20 requests from ") && $2.contains("'exportPrivateKey'") })
         #expect(told.contains { $0 == other && $1 == Stage.otherMerchant && $2.contains("3 requests") })
         #expect(told.contains { $0 == nil && $2.hasPrefix("1 request from ") && $2.contains("'decrypt'") })
-        #expect(try await stage.operations.recordRefusals(as: daemon) == 0)
+        #expect(try await stage.operations.refusalAudit.recordRefusals(as: daemon) == 0)
     }
 
     @Test("A caller without any permit is on record with the key it named")
@@ -50,7 +50,7 @@ struct RefusalTests {
             ]
             #expect(replies.map(\.status) == [403, 403])
         }
-        try await stage.operations.recordRefusals(as: daemon)
+        try await stage.operations.refusalAudit.recordRefusals(as: daemon)
         #expect(stage.store.audit.contains { $0.publicKeyHash == hash && $0.reason?.contains("'resolve'") == true })
         #expect(stage.store.audit.contains { $0.reason?.contains("no permit at all") == true })
     }
@@ -72,11 +72,11 @@ struct RefusalTests {
             #expect(try await stage.ask("GET", "/v1/keys/\(hash.base64URL)").status == 200)
             let other = unverified.replacing(#""verify":false"#, with: #""receivedAt":"2026-01-01T00:00:00Z""#)
             #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", other).status == 403)
-            await #expect(throws: failure) { try await stage.operations.recordRefusals(as: daemon) }
+            await #expect(throws: failure) { try await stage.operations.refusalAudit.recordRefusals(as: daemon) }
             stage.store.failure.withLock { $0 = nil }
             #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", other).status == 403)
         }
-        #expect(try await stage.operations.recordRefusals(as: daemon) == 1)
+        #expect(try await stage.operations.refusalAudit.recordRefusals(as: daemon) == 1)
         #expect(stage.store.audit.map(\.action) == [.requestsRefused])
         #expect(stage.store.audit.first?.reason?.hasPrefix("2 requests") == true)
     }

@@ -108,7 +108,7 @@ struct DeliveryTests {
             let hours = (stage.clock.now.millisecondsSince1970 - begin.millisecondsSince1970) / 3_600_000
             #expect((24...26).contains(hours), "parked after \(hours) hours")
             #expect(receiver.got.count > 20)
-            let finding = try await stage.operations.status().findings.first { $0.code == .eventsParked }
+            let finding = try await stage.operations.monitoring.status().findings.first { $0.code == .eventsParked }
             #expect(finding?.severity == .warning && finding?.detail.contains("hook") == true)
             try receiver.mode("ok")
             try await stage.append(.keyPromoted, 1)
@@ -116,14 +116,15 @@ struct DeliveryTests {
             #expect(try stage.state?.parked == 1)
             for (sequence, name) in [(2, "hook"), (1, "nobody")] {
                 await #expect(throws: MerchantError.self) {
-                    _ = try await stage.operations.redeliver(sequence, to: name, for: request)
+                    _ = try await stage.operations.events.redeliver(sequence, to: name, for: request)
                 }
             }
-            #expect(try await stage.operations.redeliver(nil, to: nil, for: request) == 1)
+            #expect(try await stage.operations.events.redeliver(nil, to: nil, for: request) == 1)
             try await stage.until("delivery of what was parked") { try stage.state?.parked == 0 && isDelivered() }
         }
         #expect(taken().values.first == [2, 1])
-        let audit = try await stage.operations.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1)
+        let audit = try await stage.operations.audit.auditRecords(
+            AuditFilter(), from: nil, oldestFirst: false, limit: 1)
         #expect(audit.first?.entry.action == .eventsRedelivered)
     }
 
@@ -156,7 +157,7 @@ struct DeliveryTests {
             try await stage.until("delivery") { try receiver.got.count == 2 && isDelivered() }
         }
         try await stage.append(.keyRevoked, 1)
-        try await stage.operations.keepWebhooks([])
+        try await stage.operations.deliveries.keepWebhooks([])
         try await stage.append(.keyRevoked, 1)
         #expect(try stage.state == nil)
         try await stage.delivering(to: [hook]) { [stage] in

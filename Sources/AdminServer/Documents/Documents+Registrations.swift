@@ -56,7 +56,7 @@ extension SyncDocument {
             findings: report.findings.map {
                 Finding(
                     partnerInternalMerchantIdentifier: $0.partnerInternalMerchantIdentifier.rawValue,
-                    drift: $0.drift.map(DriftDocument.init), mended: $0.mended,
+                    drift: $0.drift.map(DriftDocument.init), mended: $0.repaired,
                     remaining: $0.remaining.map(DriftDocument.init), failure: $0.failure.map(FailureDocument.init))
             }, halted: report.halted.map(FailureDocument.init), nextCursor: report.next?.rawValue)
     }

@@ -15,7 +15,7 @@ extension AdminHandlers {
                 .forbidden, "the caller's permit 'read' is for some merchants, expected the query parameter 'merchant'")
         }
         let order = try call.query["order"].map { text throws(MerchantError) in try AuditOrder(text, named: "order") }
-        let records = try await operations.auditRecords(
+        let records = try await operations.audit.auditRecords(
             filter, from: try call.auditCursor(), oldestFirst: order == .oldestFirst, limit: limit + 1)
         return try Answer(
             Page(records, limit: limit, document: AuditRecordDocument.init) { String($0.sequence) })
@@ -32,7 +32,7 @@ extension AdminHandlers {
         }
         return try Answer(
             AuditVerificationDocument(
-                try await operations.verifyAudit(from: try call.auditCursor() ?? 1, against: kept)))
+                try await operations.audit.verifyAudit(from: try call.auditCursor() ?? 1, against: kept)))
     }
 }
 

@@ -19,21 +19,21 @@ extension AdminHandlers {
         let limit = query.limit - 1
         if query.part == .newest {
             query.limit = limit
-            let found = try await operations.events(query)
+            let found = try await operations.events.events(query)
             return try Answer(Page(items: found.map(EventDocument.init), nextCursor: nil))
         }
         let wait = try Self.wait(call)
         let (asked, operations) = (query, operations)
         // A daemon that stops answers at once: whoever follows asks the next one.
         let found = try await cancelWhenGracefulShutdown {
-            try await operations.events(asked, waitingUpTo: wait)
+            try await operations.events.events(asked, waitingUpTo: wait)
         }
         return try Answer(Page(found, limit: limit, document: EventDocument.init) { String($0.sequence) })
     }
 
     func redeliverEvents(_ call: AdminCall) async throws -> Answer {
         let body = try call.read(orEmpty: RedeliverEventsRequest(sequence: nil, webhook: nil))
-        let count = try await operations.redeliver(body.sequence, to: body.webhook, for: call.request)
+        let count = try await operations.events.redeliver(body.sequence, to: body.webhook, for: call.request)
         return try Answer(RedeliveredEventsDocument(redelivered: count))
     }
 
@@ -59,7 +59,7 @@ extension AdminHandlers {
 
     private static func wait(_ call: AdminCall) throws(MerchantError) -> Duration {
         guard let text = call.query["wait"] else { return .zero }
-        let longest = MerchantOperations.longestEventWait.components.seconds
+        let longest = EventOperations.longestEventWait.components.seconds
         guard let seconds = Int64(text), (0...longest).contains(seconds) else {
             throw MerchantError(.malformed, "'wait' is not acceptable, expected 0 to \(longest) seconds")
         }

@@ -7,25 +7,26 @@ extension AdminHandlers {
     func promote(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
         let body = try call.read(orEmpty: KeyTransitionRequest(dryRun: nil))
         return try answer(
-            await operations.promote(hash, dryRun: body.dryRun ?? false, for: call.request))
+            await operations.transitions.promote(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func revoke(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
         let body = try call.read(RevokeKeyRequest.self)
         return try answer(
-            await operations.revoke(hash, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request))
+            await operations.transitions.revoke(
+                hash, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func restore(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
         let body = try call.read(orEmpty: KeyTransitionRequest(dryRun: nil))
         return try answer(
-            await operations.restore(hash, dryRun: body.dryRun ?? false, for: call.request))
+            await operations.transitions.restore(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func destroy(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
         let body = try call.read(orEmpty: DestroyKeyRequest(afterSeconds: nil, dryRun: nil))
         return try answer(
-            await operations.destroy(
+            await operations.transitions.destroy(
                 hash, after: body.afterSeconds.map { .seconds($0) }, dryRun: body.dryRun ?? false, for: call.request))
     }
 

@@ -10,7 +10,7 @@ import WireAPI
 extension AdminHandlers {
     func keys(_ call: AdminCall, of merchant: MerchantIdentifier) async throws -> Answer {
         let limit = try call.limit()
-        var found = try await operations.keyPairs(of: merchant)[...]
+        var found = try await operations.keys.keyPairs(of: merchant)[...]
         if let text = call.query["cursor"] {
             let cursor = try PublicKeyHash(text, named: "cursor")
             guard let index = found.firstIndex(where: { $0.keyPair.publicKeyHash == cursor }) else {
@@ -42,19 +42,19 @@ extension AdminHandlers {
         let cursor = try call.query["cursor"].map { text throws(MerchantError) in
             try PublicKeyHash(text, named: "cursor")
         }
-        let found = try await operations.keyPairs(in: state, after: cursor, limit: limit + 1)
+        let found = try await operations.keys.keyPairs(in: state, after: cursor, limit: limit + 1)
         return try Answer(
             Page(found, limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL })
     }
 
     private func keys(_ call: AdminCall, prefix: String) async throws -> Answer {
-        let found = try await operations.keyPairs(prefix: prefix, limit: try call.limit())
+        let found = try await operations.keys.keyPairs(prefix: prefix, limit: try call.limit())
         return try Answer(Page(items: found.map(KeyDocument.init), nextCursor: nil))
     }
 
     func generateKey(_ call: AdminCall, for merchant: MerchantIdentifier) async throws -> Answer {
         let body = try call.read(orEmpty: GenerateKeyRequest(algorithm: nil, purpose: nil))
-        let view = try await operations.generateKeyPair(
+        let view = try await operations.keys.generateKeyPair(
             for: merchant,
             algorithm: try body.algorithm.map { text throws(MerchantError) in
                 try KeyAlgorithm(text, named: "algorithm")
@@ -76,7 +76,7 @@ extension AdminHandlers {
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
-        let view = try await operations.importKeyPair(
+        let view = try await operations.keys.importKeyPair(
             to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: Array(certificate),
             state: state, purpose: purpose, allowsExpired: body.allowExpired ?? false,
             for: call.creatingRequest(Paths.keyImport(to: merchant)))
@@ -84,13 +84,13 @@ extension AdminHandlers {
     }
 
     func key(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> Answer {
-        let view = try await operations.keyPair(hash)
+        let view = try await operations.keys.keyPair(hash)
         return try Answer(KeyDocument(view)).about(merchant: view.keyPair.merchantIdentifier, key: hash)
     }
 
     /// PKCS#10: PEM, or DER where `Accept` names it first.
     func csr(_ call: AdminCall, of hash: PublicKeyHash) async throws -> Answer {
-        let view = try await operations.keyPair(hash)
+        let view = try await operations.keys.keyPair(hash)
         guard let der = view.certificateSigningRequest else {
             throw MerchantError(.notFound, "key \(hash) has no CSR")
         }
@@ -111,7 +111,7 @@ extension AdminHandlers {
         guard !call.body.isEmpty else {
             throw MerchantError(.malformed, "found an empty body, expected one certificate, PEM or DER")
         }
-        let view = try await operations.storeCertificate(call.body, for: merchant, for: call.request)
+        let view = try await operations.certificates.storeCertificate(call.body, for: merchant, for: call.request)
         return try Answer(KeyDocument(view))
             .about(merchant: view.keyPair.merchantIdentifier, key: view.keyPair.publicKeyHash)
     }

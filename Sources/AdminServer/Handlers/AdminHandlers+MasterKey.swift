@@ -6,7 +6,7 @@ import WireAPI
 
 extension AdminHandlers {
     func masterKey() async throws -> Answer {
-        guard let status = try await operations.masterKeyStatus() else {
+        guard let status = try await operations.masterKey.masterKeyStatus() else {
             throw MerchantError(.notYetAvailable, "this daemon keeps no keys")
         }
         return try Answer(MasterKeyDocument(status))
@@ -15,7 +15,7 @@ extension AdminHandlers {
     func rotateMasterKey(_ call: AdminCall) async throws -> Answer {
         let body: RotateMasterKeyRequest = try call.read(orEmpty: .init(dataKeyOnly: nil, dryRun: nil))
         let dryRun = body.dryRun ?? false
-        let (plan, status) = try await operations.rotateMasterKey(
+        let (plan, status) = try await operations.masterKey.rotateMasterKey(
             dataKeyOnly: body.dataKeyOnly ?? false, dryRun: dryRun, for: call.request)
         var answer = try Answer(
             RotationPlanDocument(

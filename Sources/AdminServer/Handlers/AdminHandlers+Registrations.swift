@@ -9,7 +9,7 @@ extension AdminHandlers {
         let cursor = try call.query["cursor"].map { text throws(MerchantError) in
             try PartnerInternalMerchantIdentifier(text, named: "cursor")
         }
-        let found = try await operations.registrations(after: cursor, limit: limit + 1)
+        let found = try await operations.registrations.registrations(after: cursor, limit: limit + 1)
         return try Answer(
             Page(found, limit: limit, document: RegistrationDocument.init) {
                 $0.registration.partnerInternalMerchantIdentifier.rawValue
@@ -20,7 +20,7 @@ extension AdminHandlers {
         let body = try call.read(RegisterRequest.self)
         let partner = try PartnerInternalMerchantIdentifier(
             body.partnerInternalMerchantIdentifier, named: "partnerInternalMerchantIdentifier")
-        let view = try await operations.register(
+        let view = try await operations.registrations.register(
             RegistrationOrder(
                 partnerInternalMerchantIdentifier: partner, partnerMerchantName: body.partnerMerchantName,
                 domainNames: try Self.domainNames(body.domainNames),
@@ -32,7 +32,7 @@ extension AdminHandlers {
     }
 
     func registration(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> Answer {
-        let view = try await operations.registration(
+        let view = try await operations.registrations.registration(
             partner, refresh: try call.flag("refresh"), for: call.request)
         return try Answer(RegistrationDocument(view)).about(merchant: view.registration.merchantIdentifier)
     }
@@ -40,7 +40,7 @@ extension AdminHandlers {
     func unregister(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> Answer {
         let dryRun = try call.dryRun()
         let body = try call.read(UnregisterRequest.self)
-        let withdrawal = try await operations.unregister(
+        let withdrawal = try await operations.registrations.unregister(
             partner, domainNames: try body.domainNames.map(Self.domainNames), reason: body.reason, dryRun: dryRun,
             for: call.request)
         return try Answer(WithdrawalDocument(withdrawal))
@@ -58,7 +58,8 @@ extension AdminHandlers {
             try PartnerInternalMerchantIdentifier(text, named: "cursor")
         }
         let repair = body.repair ?? false
-        let report = try await operations.sync(after: cursor, limit: limit, repair: repair, for: call.request)
+        let report = try await operations.registrationSync.sync(
+            after: cursor, limit: limit, repair: repair, for: call.request)
         return try Answer(SyncDocument(report)).about(dryRun: !repair)
     }
 

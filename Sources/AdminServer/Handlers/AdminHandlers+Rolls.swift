@@ -10,7 +10,7 @@ extension AdminHandlers {
         let algorithm = try body.algorithm.map { text throws(MerchantError) in
             try KeyAlgorithm(text, named: "algorithm")
         }
-        let (view, isNew) = try await operations.startRoll(
+        let (view, isNew) = try await operations.rolls.startRoll(
             of: merchant, algorithm: algorithm, for: call.creatingRequest(Paths.rolls(of: merchant)))
         let document = RollDocument(view)
         let answer = isNew ? try Answer(created: document, at: Paths.roll(document.rollId)) : try Answer(document)
@@ -35,7 +35,7 @@ extension AdminHandlers {
             }
             return number
         }
-        let found = try await operations.rolls(
+        let found = try await operations.rolls.rolls(
             of: merchant, state: try call.query["state"].map(Self.filter), before: cursor, limit: limit + 1)
         return try Answer(Page(found, limit: limit, document: { RollDocument($0) }, cursor: { $0.roll.rollId }))
     }
@@ -46,20 +46,20 @@ extension AdminHandlers {
     }
 
     func roll(_ call: AdminCall, _ number: Int) async throws -> Answer {
-        let view = try await operations.roll(number)
+        let view = try await operations.rolls.roll(number)
         return try Answer(RollDocument(view)).about(merchant: view.roll.merchantIdentifier)
     }
 
     func finishRoll(_ call: AdminCall, _ number: Int) async throws -> Answer {
         let body = try call.read(orEmpty: FinishRollRequest(now: nil, reason: nil, dryRun: nil))
-        let outcome = try await operations.finishRoll(
+        let outcome = try await operations.rolls.finishRoll(
             number, hurries: body.now ?? false, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
         return try answer(outcome)
     }
 
     func abandonRoll(_ call: AdminCall, _ number: Int) async throws -> Answer {
         let body = try call.read(orEmpty: AbandonRollRequest(reason: nil, dryRun: nil))
-        let outcome = try await operations.abandonRoll(
+        let outcome = try await operations.rolls.abandonRoll(
             number, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
         return try answer(outcome)
     }

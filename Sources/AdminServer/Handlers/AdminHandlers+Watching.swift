@@ -7,7 +7,7 @@ import WireAPI
 
 extension AdminHandlers {
     func status() async throws -> Answer {
-        try Answer(StatusDocument(try await operations.status(), version: version, startedAt: startedAt))
+        try Answer(StatusDocument(try await operations.monitoring.status(), version: version, startedAt: startedAt))
     }
 
     func healthAnswer() throws -> Answer {
@@ -16,14 +16,12 @@ extension AdminHandlers {
     }
 
     func metrics() async throws -> Answer {
-        let status = try await operations.status()
-        // The end of the year 9999: every certificate there can be ends before.
-        let soonest = try await operations.repository.read {
-            try $0.keyPairsExpiring(before: Timestamp(millisecondsSince1970: 253_402_300_799_000), limit: 1)
-        }
+        let status = try await operations.monitoring.status()
+        let soonest = try await operations.monitoring.soonestExpiry()
         let page = MetricsPage(
-            counts: status.counts, soonestEnd: soonest.first?.notAfter, rolls: status.rolls, webhooks: status.webhooks,
-            rotation: try await operations.masterKeyStatus()?.rotation, requests: counter.snapshot(), version: version,
+            counts: status.counts, soonestEnd: soonest, rolls: status.rolls, webhooks: status.webhooks,
+            rotation: try await operations.masterKey.masterKeyStatus()?.rotation, requests: counter.snapshot(),
+            version: version,
             startedAt: startedAt,
             residentBytes: ProcessMemory.residentBytes())
         return Answer(bytes: ByteBuffer(string: page.text), mediaType: "text/plain; version=0.0.4; charset=utf-8")

@@ -6,7 +6,7 @@ import WireAPI
 
 /// What the routes call. Each method decodes, makes one use case happen, and encodes; the permit was checked before.
 struct AdminHandlers: Sendable {
-    let operations: MerchantOperations
+    let operations: AdminOperations
     let health: @Sendable () -> HealthDocument
     let version: String
     let startedAt: Timestamp
@@ -16,11 +16,11 @@ struct AdminHandlers: Sendable {
 
     /// Whose key pair it is, for permits that are for some merchants.
     func owner(of hash: PublicKeyHash) async throws -> MerchantIdentifier {
-        try await operations.keyPair(hash).keyPair.merchantIdentifier
+        try await operations.keys.keyPair(hash).keyPair.merchantIdentifier
     }
 
     /// Whose roll it is.
     func owner(ofRoll number: Int) async throws -> MerchantIdentifier {
-        try await operations.roll(number).roll.merchantIdentifier
+        try await operations.rolls.roll(number).roll.merchantIdentifier
     }
 }

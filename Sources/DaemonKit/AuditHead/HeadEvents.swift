@@ -7,7 +7,7 @@ import ServiceLifecycle
 struct HeadEvents: Service {
     /// nil: none is told.
     let every: Duration?
-    let operations: MerchantOperations
+    let operations: AuditOperations
     let logger: Logger
 
     func run() async throws {
@@ -23,8 +23,8 @@ struct HeadEvents: Service {
 
     private func tell(_ told: inout AuditHead?) async {
         do {
-            guard let head = try await operations.repository.read({ try $0.auditHead() }), head != told else { return }
-            try await operations.tellAuditHead(head)
+            guard let head = try await operations.head(), head != told else { return }
+            try await operations.reportHead(head)
             told = head
         } catch {
             logger.error("the audit's head could not be told", metadata: ["error": "\(error)"])

@@ -13,7 +13,8 @@ struct BackupSchedule: Service {
     private static let notGood = "not-good.backup"
 
     let settings: Settings.BackupSettings?
-    let operations: MerchantOperations
+    let operations: BackupOperations
+    let confirmedTime: ConfirmedTime
     let caller: Caller
     let clock: any WallClock
     let startedAt: Timestamp
@@ -44,7 +45,7 @@ struct BackupSchedule: Service {
                 return min(lastMade + settings.every - clock.uptime, retry)
             }
             // One of a time to come is of a clock that was wrong: it must not keep the next from being made.
-            last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
+            last = try await operations.lastVerified()
                 .flatMap { $0 > clock.now ? nil : $0 }
             if let last, last.adding(settings.every) > clock.now {
                 return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
@@ -105,7 +106,7 @@ struct BackupSchedule: Service {
             ?? "there is no good backup yet, expected one every \(settings.every)"
         conditions.set(.backupOverdue, isCritical ? .critical : .warning, detail)
         do {
-            try await operations.tellBackupOverdue(isCritical ? .critical : .warning, since: last, detail: detail)
+            try await operations.reportOverdue(isCritical ? .critical : .warning, since: last, detail: detail)
         } catch { logger.error("an event could not be stored", metadata: ["error": "\(error)"]) }
     }
 
@@ -121,7 +122,7 @@ struct BackupSchedule: Service {
                 "backups of a time to come are not counted and not removed", metadata: ["files": "\(later.prefix(5))"])
         }
         let expired = BackupRetention(keep: settings.keep, every: settings.every)
-            .expired(among: ours.filter { $0 <= newest }, at: operations.confirmedTime.reading().earliest)
+            .expired(among: ours.filter { $0 <= newest }, at: confirmedTime.reading().earliest)
         for name in expired { unlink("\(settings.directory)/\(name)") }
     }
 }

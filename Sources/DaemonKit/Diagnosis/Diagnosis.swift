@@ -76,7 +76,7 @@ struct Diagnosis {
         let inspection: DatabaseInspection
         do {
             inspection = try DatabaseInspection(
-                of: settings.databasePath, at: now, fact: MerchantOperations.restoredFact)
+                of: settings.databasePath, at: now, fact: StartOperations.restoredFact)
         } catch is DatabaseInspection.Unfinished {
             return note("database content", .warning, "a first start was cut short; the next one goes on")
         } catch {
@@ -91,17 +91,17 @@ struct Diagnosis {
     }
 
     private mutating func judge(_ inspection: DatabaseInspection) {
-        if let first = inspection.damage.first {
+        if let first = inspection.faults.first {
             note("database content", .failure, "damaged (\(first)): restore a backup")
         } else {
             note(
                 "database content", .success,
                 "sound; \(inspection.counts.merchants) merchants, \(inspection.counts.auditRecords) audit records")
         }
-        if let first = inspection.strangeContent.first {
+        if let first = inspection.inconsistentContent.first {
             note(
                 "rows and schema", .failure,
-                "\(inspection.strangeContent.count) are not what the daemon wrote, the first: \(first): restore a backup"
+                "\(inspection.inconsistentContent.count) are not what the daemon wrote, the first: \(first): restore a backup"
             )
         } else {
             note("rows and schema", .success, "as the daemon and its audit say")

@@ -9,7 +9,7 @@ struct ClockWatch: Service {
     /// After how many intervals the confirmed time is stored.
     private static let storedEvery = 30
 
-    let operations: MerchantOperations
+    let operations: ClockOperations
     let conditions: ConditionLog
     let logger: Logger
 
@@ -19,9 +19,9 @@ struct ClockWatch: Service {
             var acceptances = 0
             while !Task.isCancelled {
                 await report()
-                let isAccepted = operations.confirmedTime.acceptances > acceptances
+                let isAccepted = operations.acceptances > acceptances
                 if isAccepted {
-                    acceptances = operations.confirmedTime.acceptances
+                    acceptances = operations.acceptances
                     logger.notice("the machine's clock stayed as it was set and is accepted")
                 }
                 if isAccepted || round % Self.storedEvery == 0 { await store() }

@@ -7,7 +7,7 @@ import ServiceLifecycle
 struct DestructionSweep: Service {
     static let interval = Duration.seconds(60)
 
-    let operations: MerchantOperations
+    let operations: KeyTransitionOperations
     let caller: Caller
     /// Finishes an erasure that failed or was cut short.
     let eraseIfDue: @Sendable () async throws -> Void

@@ -6,7 +6,7 @@ import ServiceLifecycle
 struct EventSweep: Service {
     static let interval = Duration.seconds(3_600)
 
-    let operations: MerchantOperations
+    let operations: EventOperations
     let age: Duration
     let logger: Logger
 

@@ -9,7 +9,7 @@ struct RefusalRecording: Service {
     private static let shortest = Duration.seconds(3)
     private static let longest = Duration.seconds(60)
 
-    let operations: MerchantOperations
+    let operations: RefusalAudit
     let caller: Caller
     let logger: Logger
 

@@ -7,7 +7,7 @@ import ServiceLifecycle
 struct RegistrationResolver: Service {
     static let interval = Duration.seconds(15)
 
-    let operations: MerchantOperations
+    let operations: OpenCallResolution
     let caller: Caller
     let logger: Logger
 
@@ -17,7 +17,7 @@ struct RegistrationResolver: Service {
             var lastFailure: MerchantError.Code?
             while !Task.isCancelled {
                 do {
-                    let round = try await operations.settleOpenCalls(as: caller)
+                    let round = try await operations.resolveOpenCalls(as: caller)
                     report(round, unlike: lastFailure)
                     lastFailure = round.failure?.code
                 } catch {
@@ -29,9 +29,9 @@ struct RegistrationResolver: Service {
     }
 
     /// What keeps them open is told once, not every round.
-    private func report(_ round: SettlingRound, unlike last: MerchantError.Code?) {
-        if round.settled > 0 {
-            logger.notice("open calls to Apple settled", metadata: ["count": "\(round.settled)"])
+    private func report(_ round: OpenCallRound, unlike last: MerchantError.Code?) {
+        if round.resolved > 0 {
+            logger.notice("open calls to Apple settled", metadata: ["count": "\(round.resolved)"])
         }
         if let failure = round.failure, failure.code != last {
             logger.warning(

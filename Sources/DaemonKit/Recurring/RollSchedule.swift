@@ -7,7 +7,7 @@ import ServiceLifecycle
 struct RollSchedule: Service {
     static let interval = Duration.seconds(60)
 
-    let operations: MerchantOperations
+    let operations: RenewalSchedule
     let caller: Caller
     let logger: Logger
 

@@ -11,7 +11,8 @@ struct StoreWatch: Service {
     private static let examinationEvery = 24 * 60 * 60 / 2
 
     let store: SQLiteStore
-    let operations: MerchantOperations
+    let operations: AuditOperations
+    let integrity: IntegrityFindings
     let lock: InstanceLock
     let reserve: DiskReserve
     /// Those that the daemon serves on.
@@ -46,7 +47,7 @@ struct StoreWatch: Service {
 
     /// Whether the database's file is in its place. Else the next start, also after a kill, is to know whose the log is.
     private func look() {
-        guard let replaced = store.look(), lock.replaced != replaced else { return }
+        guard let replaced = store.checkPlace(), lock.replaced != replaced else { return }
         lock.markReplaced(replaced)
         logger.critical("the database's file was moved or replaced", metadata: ["inode": "\(replaced)"])
     }
@@ -79,8 +80,8 @@ struct StoreWatch: Service {
     /// Whether the rows are what the daemon wrote. Reads go on meanwhile, and so do changes: each refuses what is wrong for itself.
     private func examineContent() async {
         do {
-            for found in try await store.strangeContent() {
-                operations.damage.note(MerchantError(.keyDamaged, "\(found): restore a backup"))
+            for found in try await store.inconsistentContent() {
+                integrity.note(MerchantError(.keyDamaged, "\(found): restore a backup"))
             }
         } catch { noteUnexamined("key pairs and schema", error) }
         do {

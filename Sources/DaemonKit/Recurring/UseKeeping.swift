@@ -7,7 +7,7 @@ import ServiceLifecycle
 struct UseKeeping: Service {
     static let interval = Duration.seconds(3)
 
-    let operations: MerchantOperations
+    let operations: KeyUseRecording
     let caller: Caller
     let logger: Logger
 

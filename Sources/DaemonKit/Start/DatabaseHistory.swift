@@ -150,10 +150,10 @@ enum DatabaseHistory {
     ///
     /// - Returns: nil where nothing is gone.
     static func olderThanShipped(
-        _ settings: Settings, _ operations: MerchantOperations, _ logger: Logger
+        _ settings: Settings, _ operations: AuditOperations, _ logger: Logger
     ) async throws -> Loss? {
         guard let file = settings.auditHead.file else { return nil }
-        let end = try await operations.repository.read { try $0.auditHead() }
+        let end = try await operations.head()
         guard let last = try HeadFile(path: file).last() else {
             if end != nil {
                 logger.warning(

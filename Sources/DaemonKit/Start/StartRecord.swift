@@ -12,7 +12,7 @@ final class StartRecord: Sendable {
     /// How long status shows that the database is older than it was.
     static let showsOlder = Duration.seconds(86_400)
 
-    private let operations: MerchantOperations
+    private let operations: Operations
     private let settings: Settings
     private let lock: InstanceLock
     private let caller: Caller
@@ -23,7 +23,7 @@ final class StartRecord: Sendable {
     private let isMade = Atomic(false)
 
     init(
-        operations: MerchantOperations, settings: Settings, lock: InstanceLock, caller: Caller,
+        operations: Operations, settings: Settings, lock: InstanceLock, caller: Caller,
         conditions: ConditionLog, logger: Logger
     ) {
         self.operations = operations
@@ -37,9 +37,10 @@ final class StartRecord: Sendable {
     /// - Throws: ``SettingsError`` where the database is older than it was and that was not accepted, or where permits have
     ///   changed and the audit cannot be written.
     func make(acceptsOlder: Bool) async throws {
-        let restored = try await operations.repository.read { try $0.daemonFact(MerchantOperations.restoredFact) } ?? ""
+        let restored = try await operations.start.restored()
         // A restored database is older, and is recorded as that.
-        if restored.isEmpty, let older = try await DatabaseHistory.olderThanShipped(settings, operations, logger) {
+        if restored.isEmpty, let older = try await DatabaseHistory.olderThanShipped(settings, operations.audit, logger)
+        {
             guard acceptsOlder else { throw SettingsError(DatabaseHistory.refusal([older])) }
             try lock.keep([older.found])
         }
@@ -54,7 +55,7 @@ final class StartRecord: Sendable {
             if !restored.isEmpty { history.append((.databaseRestored, restored)) }
             history += losses.map { (.olderDatabaseAccepted, $0) }
         }
-        if await !makeUp(), try await !operations.knowsPermits(settings.policy) {
+        if await !makeUp(), try await !operations.start.knowsPermits(settings.policy) {
             throw SettingsError(
                 "the callers' permits have changed and the audit cannot be written: make room, or start with the permits as they were"
             )
@@ -64,7 +65,7 @@ final class StartRecord: Sendable {
     /// An older copy, or a chain without its end, is seen without a shipped head too. No reason to refuse: what tells of it lies
     /// beside the database, and goes or comes with it.
     private func missingRecords() async throws -> String? {
-        guard let head = lock.found.head?.end, let found = try await operations.difference(from: head) else {
+        guard let head = lock.found.head?.end, let found = try await operations.audit.difference(from: head) else {
             return nil
         }
         return
@@ -76,15 +77,12 @@ final class StartRecord: Sendable {
         guard !isMade.load(ordering: .acquiring) else { return true }
         do {
             // Harmless to repeat, so it comes first: the start is on record once.
-            try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
+            try await operations.deliveries.keepWebhooks(settings.events.webhooks.map(\.registration))
             if !isRecorded.load(ordering: .acquiring) {
                 if !history.withLock({ $0.isEmpty }) {
-                    let now = operations.clock.now
-                    try await operations.repository.write {
-                        try MerchantOperations.beginWaitingTimesAgain(at: now, in: $0)
-                    }
+                    try await operations.start.restartWaitingTimes()
                 }
-                try await operations.recordStart(
+                try await operations.start.recordStart(
                     as: caller, version: Program.version, policy: settings.policy, history: history.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)
             }
@@ -103,26 +101,23 @@ final class StartRecord: Sendable {
     /// short in between is not refused the next time.
     private func forgetRestore() async throws {
         guard !history.withLock({ $0.isEmpty }) else { return }
-        let head = try await operations.repository.read { try $0.auditHead() }
+        let head = try await operations.audit.head()
         if let file = settings.auditHead.file, let head {
-            do { try HeadFile(path: file).append(head, at: operations.clock.now) } catch {
+            do { try HeadFile(path: file).append(head, at: operations.start.now) } catch {
                 logger.error("the audit's head could not be shipped", metadata: ["error": "\(error)"])
                 return
             }
         }
-        try await operations.repository.write { try $0.setDaemonFact(MerchantOperations.restoredFact, "") }
+        try await operations.start.forgetRestore()
     }
 
     private func showOlder() async throws {
-        let (text, undone) = try await operations.repository.read {
-            (try $0.daemonFact(MerchantOperations.olderSinceFact), try $0.daemonFact(MerchantOperations.undoneFact))
-        }
-        guard let since = text.flatMap({ Timestamp(rfc3339: $0) }),
-            operations.clock.now < since.adding(Self.showsOlder)
+        guard let (since, undone) = try await operations.start.olderDatabase(),
+            operations.start.now < since.adding(Self.showsOlder)
         else { return }
         conditions.set(
             .databaseRestored, .warning,
-            "an older database was taken for good at \(since): what was done between it and then is undone, revocations too; look at 'audit list'\(undone.map { $0.isEmpty ? "" : ". At the restore: \($0)" } ?? "")"
+            "an older database was taken for good at \(since): what was done between it and then is undone, revocations too; look at 'audit list'\(undone.isEmpty ? "" : ". At the restore: \(undone)")"
         )
     }
 }

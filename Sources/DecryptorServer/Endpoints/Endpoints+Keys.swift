@@ -11,7 +11,7 @@ extension Endpoints {
     /// `GET /v1/keys/{publicKeyHash}`: reads.
     func resolve(_ target: RequestTarget, _ peer: Peer) throws -> Answer {
         let hash = try Self.named(by: target)
-        let now = operations.clock.now
+        let now = operations.now
         if let known = answers.answer(for: hash, at: now) {
             try peer.require(.resolve, of: hash, for: known.merchantIdentifier)
             known.uses?.record(at: now)
@@ -42,14 +42,14 @@ extension Endpoints {
         let hash = try Self.named(by: target)
         let asked = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
         let material = try Self.material(asked)
-        let now = operations.clock.now
+        let now = operations.now
         if let known = answers.answer(for: hash, at: now), known.algorithm == .ecV1 {
             let response = try symmetricKey(known, hash, material, peer)
             known.uses?.record(at: now)
             return .now(response)
         }
         return .blocking {
-            let now = operations.clock.now
+            let now = operations.now
             guard let known = answers.answer(for: hash, at: now) else {
                 // Counted where it is read.
                 let known = try read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
@@ -78,7 +78,7 @@ extension Endpoints {
                 "found what an \(material.algorithm.rawValue) token carries, the key \(hash) is \(known.algorithm.rawValue)"
             )
         }
-        let key = try operations.custodian.symmetricKey(hash, from: material)
+        let key = try operations.symmetricKey(hash, from: material)
         return key.withUnsafeBytes { key in
             Response(.ok, bodyCapacity: 20 + ByteBuffer.base64Length(of: key.count), holdsSecret: true) { body in
                 body.writeStaticString("{\"symmetricKey\":\"")
@@ -105,19 +105,19 @@ extension Endpoints {
     /// Reads the store, and keeps the answer unless the key changed meanwhile.
     ///
     /// - Parameters:
-    ///   - countsAsUse: as in ``MerchantOperations/resolveNow(_:countsAsUse:judging:)``.
+    ///   - countsAsUse: as in ``PaymentTokenOperations/resolveNow(_:countsAsUse:authorizing:)``.
     ///   - judge: throws where the caller has no permit for the key's merchant.
     func read(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, judging judge: (MerchantIdentifier) throws -> Void
     ) throws -> AnswerCache.Answer {
         let ticket = answers.ticket(for: hash)
-        let now = operations.clock.now
-        let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, judging: judge)
+        let now = operations.now
+        let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, authorizing: judge)
         let body = JSONBytes.encode(ResolvedKeyDocument(key))
         let answer = AnswerCache.Answer(
             merchantIdentifier: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,
             response: Response(.ok, bodyCapacity: body.count) { $0.writeBytes(body) }.compacted, readAt: now,
-            uses: operations.uses.counter(for: hash))
+            uses: operations.useCounter(for: hash))
         answers.fill(answer, for: hash, ticket)
         return answer
     }
@@ -148,7 +148,7 @@ extension Endpoints {
 
 extension ResolvedKeyDocument {
     /// Without the private key, which no copyable value holds.
-    fileprivate init(_ key: ResolvedKey) {
+    fileprivate init(_ key: DecryptionKey) {
         self.init(
             publicKeyHash: key.keyPair.publicKeyHash.base64,
             merchantIdentifier: key.keyPair.merchantIdentifier.rawValue,

@@ -52,7 +52,7 @@ extension Endpoints {
         _ hash: PublicKeyHash, judging judge: @escaping @Sendable (MerchantIdentifier) throws -> Void
     ) async throws -> TokenKey {
         let known: AnswerCache.Answer
-        let now = operations.clock.now
+        let now = operations.now
         if let kept = answers.answer(for: hash, at: now) {
             try judge(kept.merchantIdentifier)
             known = kept

@@ -25,7 +25,7 @@ enum Answer: Sendable {
 
 /// The routes' work: decode, ask the permit, do one use case, encode. Knows nothing of connections.
 struct Endpoints: Sendable {
-    let operations: MerchantOperations
+    let operations: PaymentTokenOperations
     let answers: AnswerCache
     let health: HealthResponses
     let blockingPool: BlockingPool
