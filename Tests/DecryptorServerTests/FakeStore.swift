@@ -23,6 +23,15 @@ final class FakeStore: MerchantRepository {
                 try transaction.insert(
                     Merchant(identifier: keyPair.merchantIdentifier, name: nil, createdAt: keyPair.createdAt))
             }
+            // As a promotion does: a merchant has one current key pair.
+            for var other in transaction.keyPairs(of: keyPair.merchantIdentifier)
+            where keyPair.state == .current && other.state == .current && other.purpose == keyPair.purpose
+                && other.algorithm == keyPair.algorithm
+            {
+                other.state = .retiring
+                try transaction.update(other)
+            }
+            guard transaction.keyPair(keyPair.publicKeyHash) == nil else { return try transaction.update(keyPair) }
             try transaction.insert(
                 keyPair,
                 NewKeyPair(

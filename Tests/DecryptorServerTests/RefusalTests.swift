@@ -65,9 +65,9 @@ struct RefusalTests {
             stage.store.failure.withLock { $0 = failure }
             let exported = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey")
             #expect(exported.status == 503 && !exported.text.contains("PRIVATE KEY"))
-            #expect(exported.text.contains("the private key stays here, because the audit cannot be written"))
+            #expect(exported.text.contains("the private key is not exported, because the audit cannot be written"))
             let opened = try await stage.ask("POST", "/v1/payment-tokens/decrypt", unverified)
-            #expect(opened.status == 503 && opened.text.contains("the token stays closed"), "\(opened.text)")
+            #expect(opened.status == 503 && opened.text.contains("the token is not opened"), "\(opened.text)")
             #expect(opened.text.contains("the disk is full"))
             #expect(try await stage.ask("GET", "/v1/keys/\(hash.base64URL)").status == 200)
             let other = unverified.replacing(#""verify":false"#, with: #""receivedAt":"2026-01-01T00:00:00Z""#)

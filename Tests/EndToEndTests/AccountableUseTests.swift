@@ -66,10 +66,10 @@ import Testing
         // What is left of the last page takes a few more records.
         try installation.eventually("the audit is full") { try !export().contains("PRIVATE KEY") }
         let kept = try export()
-        #expect(kept.contains("storeUnavailable") && kept.contains("the private key stays here"), "\(kept)")
+        #expect(kept.contains("storeUnavailable") && kept.contains("the private key is not exported"), "\(kept)")
         #expect(!kept.contains("PRIVATE KEY"))
         let closed = try open()
-        #expect(closed.status == 1 && closed.error.contains("the token stays closed"), "\(closed.error)")
+        #expect(closed.status == 1 && closed.error.contains("the token is not opened"), "\(closed.error)")
         #expect(try installation.uses(hash) == ["200", "200"])
         try disk.makeRoom()
         try installation.eventually("ready again") { try installation.health().status == "200" }

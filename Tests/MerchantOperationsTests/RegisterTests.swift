@@ -65,7 +65,7 @@ import Vocabulary
         #expect(bench.gateway.records[partnerName("shop-1")]?.encryptTo == other)
         #expect(view.registration.drift.isEmpty && bench.gateway.changes.count == 3)
         #expect(
-            view.warnings == ["there is no merchant record \(other) (encryptTo): its tokens can't be decrypted here"])
+            view.warnings == ["there is no merchant record \(other) (encryptTo): its tokens cannot be decrypted here"])
     }
 
     @Test("what breaks a bound is refused in words, and Apple is not asked")

@@ -138,7 +138,7 @@ package struct KeyOperations: Sendable {
     package func keyPairs(prefix text: String, limit: Int) async throws -> [KeyView] {
         guard (4...64).contains(text.utf8.count) else {
             throw MerchantError(
-                .malformed, "'beginning' has \(text.utf8.count) characters, expected 4 to 64 of a publicKeyHash")
+                .malformed, "'prefix' has \(text.utf8.count) characters, expected 4 to 64 of a publicKeyHash")
         }
         let now = clock.now
         return try await records.read { reading in
