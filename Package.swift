@@ -71,11 +71,7 @@ let base: [Target] = [
     room(
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
-            .embedInCode("migrations/v0001_foundation.sql"), .embedInCode("migrations/v0002_registrations.sql"),
-            .embedInCode("migrations/v0003_recovery.sql"), .embedInCode("migrations/v0004_rolls.sql"),
-            .embedInCode("migrations/v0005_events.sql"), .embedInCode("migrations/v0006_rotation.sql"),
-            .embedInCode("migrations/v0007_status.sql"),
-            .embedInCode("claims/v0001_claims.sql"),
+            .embedInCode("migrations/v0001_initial.sql"), .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(
@@ -197,7 +193,8 @@ let testTargets: [Target] = [
     tests(
         "AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(
-        name: "MerchantTestSupport", dependencies: ["MerchantCore", "Vocabulary", "Secrets"],
+        name: "MerchantTestSupport",
+        dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets"],
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
     tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),
@@ -226,6 +223,9 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStoreTests",
         ["SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    // One suite for each port of the store, run on every store.
+    tests(
+        "StoreContractTests", ["MerchantTestSupport", "SQLiteStore", "MerchantCore", "Vocabulary"]),
     tests("DaemonKitTests", ["DaemonKit", "MerchantCore", "Vocabulary", .yams, .logging, .serviceLifecycle]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(

@@ -4,7 +4,7 @@ import HummingbirdCore
 import LocalSocket
 package import Logging
 package import MerchantCore
-package import MerchantOperations
+import MerchantOperations
 import NIOCore
 import NIOExtras
 import NIOHTTP1
@@ -46,7 +46,7 @@ package struct AdminServer: Service {
     ///   - openAPI: the contract, served unchanged.
     ///   - requests: the metrics of all servers, which `GET /metrics` shows.
     package init(
-        socketPath: String, socketMode: UInt32, operations: MerchantOperations, policy: CallerPolicy,
+        socketPath: String, socketMode: UInt32, operations: AdminOperations, policy: CallerPolicy,
         health: @escaping @Sendable () -> HealthDocument, version: String, startedAt: Timestamp, openAPI: [UInt8],
         requests: RequestMetrics, logger: Logger
     ) {

@@ -47,7 +47,7 @@ package enum Daemon {
                 try await serve(
                     settings, store, observation, acceptsOlder: acceptsOlder, clock: clock, lock: lock, logger: logger)
             } catch {
-                if let replaced = store.look() { lock.markReplaced(replaced) }
+                if let replaced = store.checkPlace() { lock.markReplaced(replaced) }
                 try? store.close()
                 throw error
             }
@@ -80,15 +80,20 @@ package enum Daemon {
             settings.masterKey, store: store, keyring: keyring, caller: daemonCaller, clock: clock,
             conditions: conditions, logger: logger)
         let confirmedTime = ConfirmedTime(
-            clock: clock, last: try store.readNow { try MerchantOperations.lastConfirmedTime(in: $0) })
+            clock: clock, last: try store.readNow { try ClockOperations.lastConfirmedTime(in: $0) })
         store.setConfirmedTime(confirmedTime)
-        let operations = MerchantOperations(
-            repository: store, custodian: custody, claims: claims.ledger, clock: clock,
-            confirmedTime: confirmedTime,
-            environment: settings.environment, tokenRoots: files.tokenRoots, rolls: settings.rolls,
-            backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
-            conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker)
-        let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations) }
+        var parts = Operations.Collaborators(
+            store: store, custodian: custody, claims: claims.ledger, clock: clock, confirmedTime: confirmedTime,
+            environment: settings.environment)
+        if let roots = files.tokenRoots { parts.tokenRoots = roots }
+        parts.rolls = settings.rolls
+        parts.backups = BackupService(store: store, masterKey: settings.masterKey, clock: clock)
+        parts.masterKey = rotation
+        parts.conditions = { storeHealth.findings }
+        parts.gateway = outward.gateway
+        parts.domainChecker = outward.domainChecker
+        let operations = Operations(parts)
+        let health: @Sendable () -> HealthDocument = { HealthDocument(of: storeHealth, operations.monitoring) }
         store.setEventObserver(operations.notifier)
         store.setAuditObserver(lock)
         let start = StartRecord(
@@ -105,36 +110,39 @@ package enum Daemon {
         let requests = RequestMetrics()
         let decryptorServer = DecryptorServer(
             socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
-            operations: operations, policy: settings.policy, health: health, responses: keyResponses,
-            requests: requests, logger: logger)
+            operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
+            policy: settings.policy, health: health, responses: keyResponses, requests: requests, logger: logger)
         let adminServer = AdminServer(
-            socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode, operations: operations,
+            socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode,
+            operations: AdminOperations(from: operations),
             policy: settings.policy, health: health, version: Program.version, startedAt: startedAt,
             openAPI: Schema.openAPI, requests: requests, logger: logger)
         // Shut down last to first: what the last requests of the servers leave behind is stored after them.
         var services: [any Service] = [
-            Recurring(every: .seconds(10), ClockCheck(operations: operations, conditions: conditions, logger: logger)),
+            Recurring(every: .seconds(10), ClockCheck(operations: operations.clock, conditions: conditions, logger: logger)),
             Recurring(
                 every: .seconds(3), start: .afterOneInterval,
-                KeyUseRecording(operations: operations, caller: daemonCaller, logger: logger)),
+                KeyUseRecording(operations: operations.keyUses, caller: daemonCaller, logger: logger)),
             Recurring(
                 every: RefusalRecording.shortestPause, start: .afterOneInterval,
-                RefusalRecording(operations: operations, caller: daemonCaller, logger: logger)),
+                RefusalRecording(operations: operations.refusalAudit, caller: daemonCaller, logger: logger)),
             Recurring(
                 every: .seconds(60),
                 KeyDestruction(
-                    operations: operations, caller: daemonCaller,
+                    operations: operations.transitions, caller: daemonCaller,
                     eraseIfDue: { try await store.eraseRemovedBytesIfDue() }, logger: logger)),
             Recurring(
-                every: .seconds(60), RollSchedule(operations: operations, caller: daemonCaller, logger: logger)),
+                every: .seconds(60), RollSchedule(operations: operations.renewals, caller: daemonCaller, logger: logger)),
             Recurring(
                 every: .seconds(15),
-                RegistrationResolver(operations: operations, caller: daemonCaller, logger: logger)),
+                RegistrationResolver(operations: operations.openCalls, caller: daemonCaller, logger: logger)),
             rotation,
             Recurring(
                 every: .seconds(3_600),
-                EventExpiry(operations: operations, retention: settings.events.retention, logger: logger)),
-            EventDelivery(to: settings.events.webhooks, operations: operations, logger: logger),
+                EventExpiry(operations: operations.events, retention: settings.events.retention, logger: logger)),
+            EventDelivery(
+                to: settings.events.webhooks, deliveries: operations.deliveries, notifier: operations.notifier,
+                logger: logger),
         ]
         if let shipping = HeadShipping(
             settings: settings.auditHead, store: store, clock: clock, conditions: conditions, logger: logger)
@@ -149,12 +157,13 @@ package enum Daemon {
             ]
         }
         if let interval = settings.auditHead.eventEvery {
-            services.append(Recurring(every: interval, HeadEvents(operations: operations, logger: logger)))
+            services.append(Recurring(every: interval, HeadEvents(operations: operations.audit, logger: logger)))
         }
         services += [
             Recurring(
                 every: .seconds(86_400), mayBlock: true,
-                DatabaseCheck(store: store, operations: operations, conditions: conditions, logger: logger)),
+                DatabaseCheck(
+                    store: store, operations: operations.audit, integrity: operations.integrity, conditions: conditions, logger: logger)),
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 StoreRecovery(
@@ -174,8 +183,8 @@ package enum Daemon {
                 Recurring(
                     every: BackupSchedule.longestPause, mayBlock: true,
                     BackupSchedule(
-                        settings: backup, operations: operations, caller: daemonCaller, clock: clock,
-                        startedAt: startedAt, conditions: conditions, logger: logger)))
+                        settings: backup, operations: operations.backups, confirmedTime: confirmedTime, caller: daemonCaller,
+                        clock: clock, startedAt: startedAt, conditions: conditions, logger: logger)))
         }
         services += [decryptorServer, adminServer]
         let group = ServiceGroup(
@@ -195,7 +204,7 @@ package enum Daemon {
         }
         await outward.shutdown()
         try claims.close()
-        if let replaced = store.look() {
+        if let replaced = store.checkPlace() {
             // The log belongs to the file that was moved.
             lock.markReplaced(replaced)
             return try store.close()

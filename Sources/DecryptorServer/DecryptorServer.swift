@@ -18,7 +18,9 @@ package import WireAPI
 package struct DecryptorServer: Service {
     private let socketPath: String
     private let socketMode: UInt32
-    private let operations: MerchantOperations
+    private let operations: PaymentTokenOperations
+    private let refusals: RefusalLog
+    private let integrity: IntegrityFindings
     private let policy: CallerPolicy
     private let health: @Sendable () -> HealthDocument
     private let responses: KeyResponseCache
@@ -32,13 +34,15 @@ package struct DecryptorServer: Service {
     ///   - responses: notified of key changes by the store.
     ///   - requests: the metrics of all servers.
     package init(
-        socketPath: String, socketMode: UInt32, operations: MerchantOperations, policy: CallerPolicy,
-        health: @escaping @Sendable () -> HealthDocument, responses: KeyResponseCache, requests: RequestMetrics,
-        limits: Limits = Limits(), logger: Logger
+        socketPath: String, socketMode: UInt32, operations: PaymentTokenOperations, refusals: RefusalLog,
+        integrity: IntegrityFindings, policy: CallerPolicy, health: @escaping @Sendable () -> HealthDocument,
+        responses: KeyResponseCache, requests: RequestMetrics, limits: Limits = Limits(), logger: Logger
     ) {
         self.socketPath = socketPath
         self.socketMode = socketMode
         self.operations = operations
+        self.refusals = refusals
+        self.integrity = integrity
         self.policy = policy
         self.health = health
         self.responses = responses
@@ -59,13 +63,13 @@ package struct DecryptorServer: Service {
         let (jobs, jobsEnd) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
         let log = LimitedLog(logger)
         let gate = SocketGate(
-            policy: policy, limits: limits.connections, refusals: operations.refusals, log: log,
+            policy: policy, limits: limits.connections, refusals: refusals, log: log,
             lingerTime: limits.lingerTime)
         let environment = ConnectionHandler.Environment(
             endpoints: Endpoints(
                 operations: operations, responses: responses, health: HealthResponses(health), blockingPool: pool),
             problems: ProblemReporter(
-                log: log, damage: operations.damage, refusalLevel: .debug, forbiddenLevel: .debug),
+                log: log, damage: integrity, refusalLevel: .debug, forbiddenLevel: .debug),
             work: OffLoopWork(bound: limits.waitingRequests, pool: pool, jobs: jobsEnd), limits: limits)
         let resources = try await LoopResourcesByLoop(loops, requests: requests)
         let server = try await bootstrap(acceptor, loops, gate, environment, resources).withBoundSocket(

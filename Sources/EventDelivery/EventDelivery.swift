@@ -26,9 +26,12 @@ package struct EventDelivery: Service {
     private let logger: Logger
 
     package init(
-        to webhooks: [Webhook], operations: MerchantOperations, limits: Limits = Limits(), logger: Logger
+        to webhooks: [Webhook], deliveries: WebhookDeliveries, notifier: EventNotifier, limits: Limits = Limits(),
+        logger: Logger
     ) {
-        dispatchers = webhooks.map { WebhookDispatcher(to: $0, operations: operations, limits: limits, logger: logger) }
+        dispatchers = webhooks.map {
+            WebhookDispatcher(to: $0, deliveries: deliveries, notifier: notifier, limits: limits, logger: logger)
+        }
         self.logger = logger
     }
 

@@ -17,7 +17,8 @@ actor WebhookDispatcher {
 
     private let name: String
     private let sender: WebhookSender
-    private let operations: MerchantOperations
+    private let deliveries: WebhookDeliveries
+    private let notifier: EventNotifier
     private let limits: EventDelivery.Limits
     private let logger: Logger
     private let wakeUps: AsyncStream<Void>
@@ -30,11 +31,15 @@ actor WebhookDispatcher {
     private var circuit: Circuit<ContinuousClock.Instant>
     private var timer: Task<Void, Never>?
 
-    init(to webhook: Webhook, operations: MerchantOperations, limits: EventDelivery.Limits, logger: Logger) {
+    init(
+        to webhook: Webhook, deliveries: WebhookDeliveries, notifier: EventNotifier, limits: EventDelivery.Limits,
+        logger: Logger
+    ) {
         name = webhook.name
         sender = WebhookSender(
             webhook: webhook, connections: WebhookConnections(to: webhook, limits: limits), limits: limits)
-        self.operations = operations
+        self.deliveries = deliveries
+        self.notifier = notifier
         self.limits = limits
         self.logger = logger
         circuit = Circuit(
@@ -48,12 +53,12 @@ actor WebhookDispatcher {
     nonisolated func stop() { wakeUp.finish() }
 
     func run() async {
-        let (notifier, wakeUp) = (operations.notifier, wakeUp)
+        let (notifier, wakeUp) = (notifier, wakeUp)
         let listener = Task {
-            var turn = notifier.turn
+            var generation = notifier.generation
             while !Task.isCancelled {
-                await notifier.rings(after: turn)
-                turn = notifier.turn
+                await notifier.wait(after: generation)
+                generation = notifier.generation
                 wakeUp.yield()
             }
         }
@@ -82,13 +87,13 @@ actor WebhookDispatcher {
         let busy = busyLanes
         let waiting: [PendingDelivery]
         do {
-            waiting = try await operations.nextDeliveries(to: name, limit: free + busy.count + 1)
+            waiting = try await deliveries.nextDeliveries(to: name, limit: free + busy.count + 1)
                 .filter { !busy.contains($0.lane) }
         } catch {
             logger.error("events to deliver could not be read", metadata: ["webhook": "\(name)", "error": "\(error)"])
             return wake(after: limits.storePause)
         }
-        let now = operations.clock.now
+        let now = deliveries.now
         let due = waiting.prefix(free).prefix { $0.due <= now }
         for delivery in due {
             // The circuit may have opened while the store was read; the attempt that opened it woke this method.
@@ -112,10 +117,10 @@ actor WebhookDispatcher {
 
     private func attempt(_ delivery: PendingDelivery) async {
         do {
-            try await sender.deliver(delivery.event, at: operations.clock.now)
+            try await sender.deliver(delivery.event, at: deliveries.now)
             failedLanes = []
             circuit.succeeded()
-            await recordPersistently { try await self.operations.delivered(delivery, to: self.name) }
+            await recordPersistently { try await self.deliveries.delivered(delivery, to: self.name) }
         } catch {
             // An attempt that the daemon's shutdown cancelled is no failure of the receiver.
             guard !Task.isCancelled else { return }
@@ -129,7 +134,7 @@ actor WebhookDispatcher {
     }
 
     private func record(_ failure: DeliveryFailure, of delivery: PendingDelivery) async throws {
-        let next = try await operations.failed(
+        let next = try await deliveries.failed(
             delivery, to: name, because: failure.description, notBefore: failure.retryAfter)
         let metadata: Logger.Metadata = [
             "webhook": "\(name)", "sequence": "\(delivery.event.sequence)", "failures": "\(delivery.failures + 1)",

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// Who asks: the process at the other end of a Unix socket, as the kernel knew it when it connected.
+/// The process at the other end of a Unix socket, as the kernel recorded it when it connected.
 package struct Caller: Hashable, Sendable {
     package let uid: UInt32
     /// Its primary group, which the audit names.
@@ -8,7 +8,7 @@ package struct Caller: Hashable, Sendable {
     /// Every group it was in, the primary one or not.
     package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
-    /// The program's path, where it could be read; it may have ended or changed since, so it is told, never decided by.
+    /// The program's path, if it could be read. It is only reported: the process may have ended or changed since.
     package let program: String
 
     package init(uid: UInt32, gid: UInt32, supplementaryGroups: Set<UInt32> = [], pid: Int32, program: String) {
@@ -93,7 +93,7 @@ package struct CallerPolicy: Hashable, Sendable {
 
     package init(rules: [Rule]) { self.rules = rules }
 
-    /// Without settings: the daemon's own uid and root have every permit but `exportPrivateKey`, and nobody else has any.
+    /// Without settings: the daemon's own uid and root have every permit except `exportPrivateKey`; other users have none.
     package static func standard(ownUID: UInt32) -> CallerPolicy {
         let grant = Grant(permits: Set(Permit.allCases).subtracting([.exportPrivateKey]), merchants: nil)
         return CallerPolicy(rules: Set([ownUID, 0]).sorted().map { Rule(subject: .uid($0), grant: grant) })

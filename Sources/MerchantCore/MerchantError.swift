@@ -1,11 +1,11 @@
-/// A refusal or failure in the domain's own words.
+/// A refusal or a failure.
 ///
-/// `code` is what callers branch on and never changes its meaning; `detail` says what was found and what was expected,
-/// in lower case, and never holds a secret.
+/// Callers branch on `code`, whose meaning never changes. `detail` says what failed, why and what to do, in lower case, and
+/// never holds a secret.
 package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     package let detail: String
-    /// Seconds until asking again can help, where somebody said so.
+    /// Seconds after which a repetition may succeed, if known.
     package let retryAfter: Int?
 
     package init(_ code: Code, _ detail: String, retryAfter: Int? = nil) {
@@ -17,19 +17,19 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
     package var description: String { "\(code.rawValue): \(detail)" }
 
     package enum Code: String, Sendable, CaseIterable {
-        // What was sent cannot be read.
+        // The request cannot be read.
         case malformed
         case tooLarge
-        // Who asks may not.
+        // The caller has no permit.
         case forbidden
-        // What was named is not there.
+        // The named resource does not exist, or no longer.
         case merchantNotFound
         case keyNotFound
         case keyRevoked
         case keyDestroyed
         case rollNotFound
         case notFound
-        // What was asked does not fit what is.
+        // The request conflicts with the current state.
         case merchantExists
         case merchantRemoved
         case merchantInUse
@@ -42,7 +42,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyExists
         case keyBelongsToAnotherMerchant
         case idempotencyKeyReused
-        // A certificate, key or passphrase that must not be stored.
+        // A certificate, key or passphrase that is refused.
         case certificateKeyUnknown
         case certificateForAnotherMerchant
         case certificateWrongKind
@@ -55,7 +55,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case privateKeyMalformed
         case wrongPassphrase
         case keyUnsupported
-        // A payment token that must not be used.
+        // A payment token that is refused.
         case tokenMalformed
         case tokenKeyMismatch
         case tokenMerchantMismatch
@@ -69,7 +69,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case domainNotRegistered
         case tooManyDomains
         case domainFileNotSet
-        // Apple, or the way there.
+        // Apple, or the connection to Apple.
         case gatewayRefused
         case gatewayRateLimited
         case gatewayUnauthorized
@@ -78,14 +78,14 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case gatewayUnavailable
         case gatewayNotConfigured
         case gatewayResponseNotReceived
-        // Us.
+        // The daemon itself.
         case notYetAvailable
         case overloaded
         case storeUnavailable
         case keyDamaged
-        /// A backup that cannot be made, or is not what it must be.
+        /// A backup cannot be created or is not valid.
         case backupFailed
-        /// The master key cannot be rotated as things are.
+        /// The master key cannot be rotated in the present state.
         case masterKeyConflict
         case internalError
     }

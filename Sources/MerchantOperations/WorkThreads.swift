@@ -1,16 +1,14 @@
 import Dispatch
 
-/// Threads for work that takes a processor long, or that waits long: for a disk that hangs, a network's file system, another
-/// program.
+/// Threads for long computations, and for work that may block: on a disk, a network file system, or another program.
 ///
-/// The language's own threads are as many as the machine has cores, and payments are decrypted on them: a few such pieces of
-/// work at once would hold all of them.
+/// Swift's own thread pool has one thread for each core, and decrypts payment tokens. A few long tasks would occupy all of it.
 package final class WorkThreads: TaskExecutor {
-    /// One after the other: reads files whose makers chose how often a passphrase is hashed.
+    /// One task at a time: decrypts imported key files, whose authors chose how often the passphrase is hashed.
     static let imports = WorkThreads(DispatchQueue(label: "imports"))
-    /// One after the other: searches for primes.
+    /// One task at a time: generates RSA keys.
     static let generation = WorkThreads(DispatchQueue(label: "generation"))
-    /// As many as wait: Dispatch starts another thread where all of its wait.
+    /// For blocking work: Dispatch starts another thread if all of them are blocked.
     package static let waiting = WorkThreads(DispatchQueue(label: "waiting", attributes: .concurrent))
 
     private let queue: DispatchQueue
@@ -22,7 +20,7 @@ package final class WorkThreads: TaskExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
-    /// Runs the work, and whatever it calls that is not an actor's, on these threads.
+    /// Runs the work on these threads, except for code that is isolated to an actor.
     package func run<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await withTaskExecutorPreference(self, operation: work)
     }

@@ -6,18 +6,18 @@ import Schema
 import Synchronization
 import Vocabulary
 
-/// Merchants, key pairs, certificates and audit in one SQLite file.
+/// The store in one SQLite file.
 ///
-/// One connection writes, a few read. Whatever ``write(_:)`` returned from is on stable storage: write-ahead log,
-/// `synchronous = FULL`. One process opens the file at a time; holding others off is the caller's part.
+/// One connection writes, a few read. When ``write(_:)`` returns, its changes are on stable storage: write-ahead log,
+/// `synchronous = FULL`. Only one process may open the file; the caller must ensure that.
 package final class SQLiteStore: MerchantRepository, Sendable {
-    /// The database's file; its write-ahead log and shared memory lie beside it.
+    /// The path of the database; its write-ahead log and shared memory are in the same directory.
     package let path: String
     private let place: DatabaseFile.Place
     let pool: DatabasePool
     let queue: WriteQueue
-    /// Whether the write-ahead log may hold erased bytes. At the start nobody knows: the last process may have been killed
-    /// between a destruction and its erasure.
+    /// Whether the write-ahead log may hold erased bytes. True at start, because the last process may have been killed between a
+    /// destruction and its erasure.
     let erasureIsDue = Atomic(true)
 
     private init(place: DatabaseFile.Place, pool: DatabasePool, clock: any WallClock) {
@@ -27,89 +27,91 @@ package final class SQLiteStore: MerchantRepository, Sendable {
         queue = WriteQueue(pool: pool, place: place, clock: clock)
     }
 
-    /// Opens the database, or makes it where there is none, and brings its schema up to date.
+    /// Opens the database, creates it if there is none, and upgrades its schema.
     ///
     /// - Parameters:
-    ///   - clock: tells when a migration was applied.
-    ///   - trace: is shown the text of each statement, without its values, on the thread that runs it.
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that others may read or write, that is not ours, or that a
-    ///   newer program wrote; the file is not changed then.
+    ///   - clock: for the time of a migration.
+    ///   - trace: receives the text of each statement, without its values, on the thread that runs it.
+    ///   - migrations: the schema; tests pass their own.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users may read or write, that another program
+    ///   created, or that a newer program wrote; the file is not changed then.
     package static func open(
-        path: String, clock: any WallClock = SystemClock(), trace: (@Sendable (String) -> Void)? = nil
+        path: String, clock: any WallClock = SystemClock(), trace: (@Sendable (String) -> Void)? = nil,
+        migrations: [(name: String, sql: String)] = Schema.migrations
     ) throws -> SQLiteStore {
         try StoreFailure.translating {
-            // A leading "./" keeps SQLite from reading a meaning into a name such as ":memory:".
+            // With a leading "./" a name such as ":memory:" has no special meaning for SQLite.
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.prepare(at: path)
             let place = try DatabaseFile.Place(of: path)
             let pool = try Connections.open(place, trace: trace)
             try pool.writeWithoutTransaction { db in
-                try Migrations.apply(Schema.migrations, to: db, kind: .merchants, at: clock.now)
+                try Migrations.apply(migrations, to: db, kind: .merchants, at: clock.now)
             }
             place.rememberLog()
             return SQLiteStore(place: place, pool: pool, clock: clock)
         }
     }
 
-    /// Names who is told of changed key pairs. Once, before the store is shared: whoever is told may need the store to be made.
+    /// Sets the observers of changed key pairs. Call it once, before the store is shared; an observer may need the store to be
+    /// built.
     package func setObservers(_ observers: [any KeyChangeObserver]) { queue.setObservers(observers) }
 
-    /// Names who is told that there may be events to list or to deliver. Once, before the store is shared.
+    /// Sets the observer of events. Call it once, before the store is shared.
     package func setEventObserver(_ observer: any EventObserver) { queue.setEventObserver(observer) }
 
-    /// Names who is told where the audit ends. Once, before the store is shared.
+    /// Sets the observer of the audit. Call it once, before the store is shared.
     package func setAuditObserver(_ observer: any AuditObserver) { queue.setAuditObserver(observer) }
 
-    /// Names what events' times are compared with. Once, before the store is shared.
+    /// Sets the confirmed time, which corrects the times of events. Call it once, before the store is shared.
     package func setConfirmedTime(_ time: ConfirmedTime) { queue.setConfirmedTime(time) }
 
     /// Whether writes are taken, and if not, why.
     package var health: StoreHealth { queue.health }
 
-    /// Looks where the database's files are, and takes no more changes where they are not in their places.
+    /// Checks that the database's files are in their places. If they are not, refuses all further writes.
     ///
-    /// - Returns: the inode of the file that was opened, where its name leads to another or to none: what lies in the
-    ///   write-ahead log belongs to that file alone.
-    package func look() -> UInt64? {
+    /// - Returns: the inode of the opened file if its path names another file or none; the write-ahead log belongs to that
+    ///   inode.
+    package func checkPlace() -> UInt64? {
         try? queue.requireInPlace()
         return place.replaced
     }
 
-    /// Finishes what was asked, refuses everything after, and closes the file.
+    /// Finishes the waiting writes, refuses further ones, and closes the file.
     package func close() throws {
         queue.finish()
-        carryLogOver()
+        checkpointAtClose()
         if queue.isUnreliable {
-            // What a failed sync left of the log in memory may be other than what is on the disk: only the next start, which
-            // holds each frame against its checksum, carries it into the database.
+            // After a failed sync the log in memory may differ from the log on the disk. Only the next start, which verifies the
+            // checksum of each frame, may checkpoint it.
             pool.writeWithoutTransaction { db in
                 if let connection = db.sqliteConnection { _ = csqlite_leave_log(connection) }
             }
         } else {
-            // Whoever closes last removes the log, which a reader cannot. GRDB closes the connection that writes first.
+            // The last connection to close removes the log, which a reader cannot do, and GRDB closes the writer first.
             pool.invalidateReadOnlyConnections()
         }
         try StoreFailure.translating { try pool.close() }
     }
 
-    /// Leaves nothing in the write-ahead log once nobody reads; not left to closing, where a reader that a thread has yet to let
-    /// go of may be last. Where another program reads, or the disk is full, the log keeps its content. A log whose name was
-    /// taken from it is gone with the process.
-    private func carryLogOver() {
+    /// Checkpoints the write-ahead log. Closing alone may not do it, because a reader that a thread still holds may close last.
+    /// If another program reads the database, or the disk is full, the log keeps its content.
+    private func checkpointAtClose() {
         guard place.replaced == nil, !queue.isUnreliable else { return }
-        do { try pool.barrierWriteWithoutTransaction { _ = try Self.emptyLog($0) } } catch { _ = queue.judged(error) }
+        do { try pool.barrierWriteWithoutTransaction { _ = try Self.emptyLog($0) } } catch { _ = queue.handled(error) }
     }
 
-    /// SQLite's settings in force on the connection that writes, by their names: for diagnosis.
+    /// SQLite's settings on the writing connection, for `diagnose`.
     package func settings() throws -> [String: String] {
         try queue.requireReady()
         return try StoreFailure.translating { try pool.writeWithoutTransaction { try Connections.settings(of: $0) } }
     }
 
-    /// Looks through the whole file for damage, and stops all writing where there is some. Takes time in proportion to the
-    /// file's size; writes go on meanwhile.
+    /// Runs SQLite's check over the whole file, and refuses all further writes if it finds a fault. Takes time in proportion to
+    /// the size of the file; writes continue meanwhile.
     ///
-    /// - Returns: what was found; empty for a sound database.
+    /// - Returns: the faults; empty for a sound database.
     package func examine() async throws -> [String] {
         let found = try await quickCheck()
         if let first = found.first {
@@ -119,16 +121,16 @@ package final class SQLiteStore: MerchantRepository, Sendable {
         return found
     }
 
-    /// As ``examine()``, and leaves it at looking.
+    /// As ``examine()``, without refusing writes.
     package func quickCheck() async throws -> [String] {
-        do { return try await readTables { try Self.damage(in: $0) } } catch  where StoreFailure.isDamage(error) {
-            // The look itself stumbles where a whole tree of pages cannot be read.
+        do { return try await readTables { try Self.faults(in: $0) } } catch  where StoreFailure.isCorruption(error) {
+            // The check itself fails if a whole tree of pages cannot be read.
             return [(StoreFailure.translated(error) as? MerchantError)?.detail ?? "\(error)"]
         } catch { throw StoreFailure.translated(error) }
     }
 
-    /// - Parameter check: `integrity_check` holds indexes against their tables too, which takes several times as long.
-    static func damage(in db: Database, byCheck check: String = "quick_check") throws -> [String] {
+    /// - Parameter check: `integrity_check` also compares indexes with their tables, which takes several times as long.
+    static func faults(in db: Database, byCheck check: String = "quick_check") throws -> [String] {
         try String.fetchAll(db, sql: "PRAGMA \(check)").filter { $0 != "ok" }
             + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
                 "a row of \($0["table"] as String? ?? "?") refers to none of \($0["parent"] as String? ?? "?")"
@@ -140,31 +142,31 @@ package final class SQLiteStore: MerchantRepository, Sendable {
 
 extension SQLiteStore {
     package func read<Result: Sendable>(
-        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any RepositoryReading) throws -> Result
     ) async throws -> Result {
         do { return try await readTables { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
     }
 
-    /// A reader is held on a thread of the pool's, from beginning to end. GRDB's own `read` that waits holds one across
-    /// a suspension: with every task's thread in ``readNow(_:)``, waiting for a reader, none would ever come back.
+    /// Holds a reader only on a thread of the pool. GRDB's own asynchronous `read` holds one across a suspension; if every thread
+    /// of Swift's pool then waited for a reader in ``readNow(_:)``, none would be released.
     func readTables<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncRead { db in continuation.resume(with: Swift.Result { try body(try db.get()) }) }
         }
     }
 
-    package func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
+    package func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
         do { return try pool.read { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
     }
 
-    /// What a read met, in the domain's words. Damage stops all writing: it would spread it.
+    /// Translates the error of a read. A damaged file must not be written to any more.
     func noted(_ error: any Error) -> any Error {
-        StoreFailure.isDamage(error) ? queue.judged(error) : StoreFailure.translated(error)
+        StoreFailure.isCorruption(error) ? queue.handled(error) : StoreFailure.translated(error)
     }
 
-    /// A write that was begun is not taken back when its task is cancelled.
+    /// Cancelling the task does not cancel a write.
     package func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
+        _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             queue.add(

@@ -117,7 +117,7 @@ import AdminServer
         Case("POST", "\(merchant)/certificates", "", 400, says: "found an empty body"),
         Case("POST", "\(merchant)/certificates", "rubbish", 422, says: "found no certificate"),
         Case("POST", "/v1/certificates", "KEY:\(hash.hex)", 422, says: "found a private key"),
-        Case("POST", "/v1/certificates", "CERT:\(hash.hex):merchant.a", 422, says: "no key pair here"),
+        Case("POST", "/v1/certificates", "CERT:\(hash.hex):merchant.a", 422, says: "no key pair has"),
         Case("POST", "/v1/certificates", String(repeating: "x", count: 65_537), 413, says: "longer than"),
 
         // Names in paths.

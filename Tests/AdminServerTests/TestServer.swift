@@ -21,7 +21,7 @@ struct TestServer: Sendable {
     let repository: MemoryRepository
     let log: CapturedLog
     let gateway: ScriptedGateway
-    let operations: MerchantOperations
+    let operations: Operations
     let requests = RequestMetrics()
 
     static let openAPI = Array("openapi: 3.1.0\n".utf8)
@@ -46,7 +46,7 @@ struct TestServer: Sendable {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let clock = HandMovedClock()
         let repository = MemoryRepository()
-        let operations = MerchantOperations(
+        let operations = Operations(
             repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
             clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker)
         let test = TestServer(
@@ -57,7 +57,7 @@ struct TestServer: Sendable {
         }
         test.repository.setEventObserver(operations.notifier)
         let server = AdminServer(
-            socketPath: test.socket, socketMode: mode, operations: operations, policy: policy,
+            socketPath: test.socket, socketMode: mode, operations: AdminOperations(from: operations), policy: policy,
             health: { HealthDocument(reasons: ready ? [] : ["the clock jumped"]) },
             version: "1.2.3", startedAt: clock.now, openAPI: openAPI, requests: test.requests, logger: test.log.logger)
         let group = ServiceGroup(
@@ -89,18 +89,18 @@ struct TestServer: Sendable {
     }
 
     func stock() async throws -> Stock {
-        let operations = MerchantOperations(
+        let operations = Operations(
             repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
             clock: clock, environment: .sandbox)
         let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "stock")
         var stock = Stock(key: PublicKeyHash(of: []), otherKey: PublicKeyHash(of: []))
         for merchant in [stock.merchant, stock.other] {
-            _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: request)
+            _ = try await operations.merchants.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: request)
         }
-        stock.key = try await operations.generateKeyPair(
+        stock.key = try await operations.keys.generateKeyPair(
             for: stock.merchant, algorithm: nil, purpose: .paymentProcessing, for: request
         ).keyPair.publicKeyHash
-        stock.otherKey = try await operations.generateKeyPair(
+        stock.otherKey = try await operations.keys.generateKeyPair(
             for: stock.other, algorithm: nil, purpose: .paymentProcessing, for: request
         ).keyPair.publicKeyHash
         return stock

@@ -44,7 +44,7 @@ import AdminServer
             // A burst of them, and one more for every ten seconds that the loop may have taken.
             #expect((1...20).contains(lines.count), "\(lines.count)")
             let daemon = Caller.daemon(uid: 0, gid: 0, pid: 1)
-            #expect(try await server.operations.recordRefusals(as: daemon) == 1)
+            #expect(try await server.operations.refusalAudit.recordRefusals(as: daemon) == 1)
             let records = try await server.repository.read {
                 try $0.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 10)
             }

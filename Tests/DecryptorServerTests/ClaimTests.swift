@@ -178,10 +178,10 @@ struct ClaimTests {
             #expect(refused.fields["retry-after"] != nil)
             #expect(!refused.text.contains("plaintext"))
             #expect(try await decrypt(token.request(expected: Self.expected, #","claim":false"#)).status == 200)
-            #expect(stage.operations.healthFindings().map(\.code) == [.claimsRefused])
+            #expect(stage.operations.monitoring.healthFindings().map(\.code) == [.claimsRefused])
             stage.claims.fail(nil)
             #expect(try await decrypt(token.request(expected: Self.expected, "")).status == 200)
-            #expect(stage.operations.healthFindings().isEmpty)
+            #expect(stage.operations.monitoring.healthFindings().isEmpty)
         }
     }
 

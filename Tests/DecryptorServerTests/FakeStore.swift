@@ -1,139 +1,99 @@
 import MerchantCore
+import MerchantTestSupport
 import Synchronization
 import Vocabulary
 
-/// A store in memory: transactions commit together or not at all, and observers are told after the commit.
+/// The store in memory, which counts its reads, can pause after a read, and can fail its writes.
 final class FakeStore: MerchantRepository {
-    struct State: Sendable {
-        var keyPairs: [PublicKeyHash: KeyPair] = [:]
-        var certificates: [PublicKeyHash: [StoredCertificate]] = [:]
-        var audit: [AuditEntry] = []
-        var events: [Event] = []
-        var uses: [PublicKeyHash: KeyUse] = [:]
-        var observers: [any KeyChangeObserver] = []
-    }
-
-    struct NotNeeded: Error {}
-
-    let state = Mutex(State())
+    let memory = MemoryRepository()
     /// Thrown by every write while it is set.
     let failure = Mutex<MerchantError?>(nil)
-    /// How often a key pair was read.
+    /// How often the store was read.
     let reads = Atomic<Int>(0)
-    /// Passed by every read on its way out, with what it saw.
+    /// Called after every read, before its result is returned.
     let afterRead = Mutex<(@Sendable () -> Void)?>(nil)
 
-    var audit: [AuditEntry] { state.withLock { $0.audit } }
+    var audit: [AuditEntry] { memory.audit }
+
+    func use(of hash: PublicKeyHash) -> KeyUse? { memory.now { $0.keyUse(of: hash) } }
 
     func put(_ keyPair: KeyPair, _ certificates: [StoredCertificate]) {
-        state.withLock {
-            $0.keyPairs[keyPair.publicKeyHash] = keyPair
-            $0.certificates[keyPair.publicKeyHash] = certificates
+        mustSucceed { transaction in
+            if transaction.merchant(keyPair.merchantIdentifier) == nil {
+                try transaction.insert(
+                    Merchant(identifier: keyPair.merchantIdentifier, name: nil, createdAt: keyPair.createdAt))
+            }
+            // As a promotion does: a merchant has one current key pair.
+            for var other in transaction.keyPairs(of: keyPair.merchantIdentifier)
+            where keyPair.state == .current && other.state == .current && other.purpose == keyPair.purpose
+                && other.algorithm == keyPair.algorithm
+            {
+                other.state = .retiring
+                try transaction.update(other)
+            }
+            guard transaction.keyPair(keyPair.publicKeyHash) == nil else { return try transaction.update(keyPair) }
+            try transaction.insert(
+                keyPair,
+                NewKeyPair(
+                    publicKeyHash: keyPair.publicKeyHash, algorithm: keyPair.algorithm, purpose: keyPair.purpose,
+                    subjectPublicKeyInfo: [1], certificateSigningRequest: [1],
+                    sealedPrivateKey: SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: [1])))
+            for certificate in certificates {
+                _ = try transaction.insert(certificate, of: keyPair.publicKeyHash)
+            }
         }
     }
 
-    /// Moves a key as an admin's command does: commits, then tells the observers.
+    /// Adds a certificate without notifying observers.
+    func add(_ certificate: StoredCertificate, to hash: PublicKeyHash) {
+        mustSucceed { _ = try $0.insert(certificate, of: hash) }
+    }
+
+    private func mustSucceed(_ body: (MemoryTransaction) throws -> Void) {
+        do { try memory.change(body) } catch { preconditionFailure("\(error)") }
+    }
+
+    /// Changes a key pair as an admin's command does: commits, then notifies the observers.
     func move(_ hash: PublicKeyHash, to keyState: KeyState) async throws {
         try await write { transaction in
-            guard var keyPair = try transaction.keyPair(hash) else { throw NotNeeded() }
+            guard var keyPair = try transaction.keyPair(hash) else {
+                throw MerchantError(.keyNotFound, "there is no key pair \(hash)")
+            }
             keyPair.state = keyState
             try transaction.update(keyPair)
         }
     }
 
     func read<Result: Sendable>(
-        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any RepositoryReading) throws -> Result
     ) async throws -> Result {
         try readNow(body)
     }
 
-    func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
+    func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
         reads.add(1, ordering: .relaxed)
-        let seen = FakeTransaction(state.withLock { $0 })
+        let state = memory.snapshot
         defer { afterRead.withLock { $0 }?() }
-        return try body(seen)
+        return try body(state)
     }
 
     func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
+        _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result {
         if let error = failure.withLock({ $0 }) { throw error }
-        let (result, changed, observers) = try state.withLock { state in
-            let transaction = FakeTransaction(state)
-            let result = try body(transaction)
-            state = transaction.state
-            return (result, transaction.changed, state.observers)
-        }
-        if !changed.isEmpty { for observer in observers { observer.keysChanged(changed) } }
-        return result
+        return try await memory.write(body)
     }
 
     func eraseRemovedBytes() async throws {}
 }
 
-/// What the use cases of the decryptor's socket touch.
-final class FakeTransaction: MerchantTransaction {
-    var state: FakeStore.State
-    var changed: [PublicKeyHash] = []
-
-    init(_ state: FakeStore.State) { self.state = state }
-
-    func keyPair(_ hash: PublicKeyHash) throws -> KeyPair? { state.keyPairs[hash] }
-    func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] { state.certificates[hash] ?? [] }
-    func update(_ keyPair: KeyPair) throws {
-        state.keyPairs[keyPair.publicKeyHash] = keyPair
-        changed.append(keyPair.publicKeyHash)
-    }
-    func append(_ entry: AuditEntry) throws { state.audit.append(entry) }
-
-    func merchant(_ identifier: MerchantIdentifier) throws -> Merchant? { throw FakeStore.NotNeeded() }
-    func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] { throw FakeStore.NotNeeded() }
-    func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
-    func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
-    func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
-        throw FakeStore.NotNeeded()
-    }
-    func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? { throw FakeStore.NotNeeded() }
-    func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? { throw FakeStore.NotNeeded() }
-    func keyPairsToDestroy(at moment: Timestamp, limit: Int) throws -> [PublicKeyHash] { throw FakeStore.NotNeeded() }
-    func auditRecords(
-        _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
-    ) throws -> [AuditRecord] { throw FakeStore.NotNeeded() }
-    func auditSegment(from sequence: Int, limit: Int) throws -> AuditSegment { throw FakeStore.NotNeeded() }
-    func auditHead() throws -> AuditHead? { throw FakeStore.NotNeeded() }
-    func counts(at moment: Timestamp) throws -> StoreCounts { throw FakeStore.NotNeeded() }
-    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
-        throw FakeStore.NotNeeded()
-    }
-    func keyPairsExpiring(before moment: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
-        throw FakeStore.NotNeeded()
-    }
-    func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] { throw FakeStore.NotNeeded() }
-    func backupCoverage() throws -> BackupCoverage { throw FakeStore.NotNeeded() }
-    func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool? { throw FakeStore.NotNeeded() }
-    func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
-        throw FakeStore.NotNeeded()
-    }
-    func daemonFact(_ name: String) throws -> String? { throw FakeStore.NotNeeded() }
-    func insert(_ merchant: Merchant) throws { throw FakeStore.NotNeeded() }
-    func update(_ merchant: Merchant) throws { throw FakeStore.NotNeeded() }
-    func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws { throw FakeStore.NotNeeded() }
-    func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws -> Bool { throw FakeStore.NotNeeded() }
-    func removeSealedPrivateKey(of hash: PublicKeyHash) throws { throw FakeStore.NotNeeded() }
-    func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome? { throw FakeStore.NotNeeded() }
-    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws {
-        throw FakeStore.NotNeeded()
-    }
-    func setDaemonFact(_ name: String, _ value: String) throws { throw FakeStore.NotNeeded() }
-}
-
-/// Moved by hand.
+/// A clock that a test moves.
 final class HandClock: WallClock {
-    private let moment = Mutex(Timestamp(millisecondsSince1970: 1_790_000_000_000))
+    private let time = Mutex(Timestamp(millisecondsSince1970: 1_790_000_000_000))
 
-    var now: Timestamp { moment.withLock { $0 } }
+    var now: Timestamp { time.withLock { $0 } }
     var uptime: Duration { .milliseconds(now.millisecondsSince1970) }
     let bootIdentifier = "boot"
 
-    func advance(by duration: Duration) { moment.withLock { $0 = $0.adding(duration) } }
+    func advance(by duration: Duration) { time.withLock { $0 = $0.adding(duration) } }
 }

@@ -25,9 +25,9 @@ import Vocabulary
                 statuses.append(try await stage.ask("POST", "/v1/payment-tokens/decrypt", request).status)
             }
         }
-        try await stage.operations.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
+        try await stage.operations.keyUses.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
         #expect(Set(statuses).count == 1)
-        return (statuses[0], stage.store.state.withLock { $0.uses[hash] })
+        return (statuses[0], stage.store.use(of: hash))
     }
 
     var now: Timestamp { stage.clock.now }
@@ -83,7 +83,7 @@ import Vocabulary
                     "POST", "/v1/keys/\(hash.base64URL)/symmetric-key", #"{"ephemeralPublicKey":"\#(ephemeral)"}"#)
             }
         }
-        try await stage.operations.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
-        #expect(stage.store.state.withLock { $0.uses[hash] }?.requests?.count == 4)
+        try await stage.operations.keyUses.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
+        #expect(stage.store.use(of: hash)?.requests?.count == 4)
     }
 }

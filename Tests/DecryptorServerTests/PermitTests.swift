@@ -116,17 +116,17 @@ struct PermitTests {
         try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
             let statuses = try await stage.client(ask)
             #expect(statuses == [403, 403, 403, 403])
-            #expect(try await stage.operations.storeUses(as: caller) == 0)
+            #expect(try await stage.operations.keyUses.storeUses(as: caller) == 0)
         }
         guard state.isActive else { return }
         // The same where the response is cached.
         try await stage.serve { _ in _ = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)") }
-        #expect(try await stage.operations.storeUses(as: caller) == 1)
+        #expect(try await stage.operations.keyUses.storeUses(as: caller) == 1)
         try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
             let statuses = try await stage.client(ask)
             #expect(statuses == [403, 403, 403, 403])
         }
-        #expect(try await stage.operations.storeUses(as: caller) == 0)
+        #expect(try await stage.operations.keyUses.storeUses(as: caller) == 0)
     }
 
     @Test(

@@ -31,7 +31,7 @@ struct RefusalTests {
             #expect(statuses == [Int](repeating: 403, count: 24) + [200])
         }
         #expect(stage.store.audit.isEmpty, "a refusal waits for no write")
-        #expect(try await stage.operations.recordRefusals(as: daemon) == 3)
+        #expect(try await stage.operations.refusalAudit.recordRefusals(as: daemon) == 3)
         let records = stage.store.audit
         #expect(records.allSatisfy { $0.action == .requestsRefused && $0.caller != daemon })
         let recorded = records.map { ($0.publicKeyHash, $0.merchantIdentifier, $0.reason ?? "") }
@@ -39,7 +39,7 @@ struct RefusalTests {
             recorded.contains { $0 == mine && $2.hasPrefix("20 requests from ") && $2.contains("'exportPrivateKey'") })
         #expect(recorded.contains { $0 == other && $1 == Stage.otherMerchant && $2.contains("3 requests") })
         #expect(recorded.contains { $0 == nil && $2.hasPrefix("1 request from ") && $2.contains("'decrypt'") })
-        #expect(try await stage.operations.recordRefusals(as: daemon) == 0)
+        #expect(try await stage.operations.refusalAudit.recordRefusals(as: daemon) == 0)
     }
 
     @Test("A refused caller without any permit is recorded with the key that it named")
@@ -51,7 +51,7 @@ struct RefusalTests {
             ]
             #expect(replies.map(\.status) == [403, 403])
         }
-        try await stage.operations.recordRefusals(as: daemon)
+        try await stage.operations.refusalAudit.recordRefusals(as: daemon)
         #expect(stage.store.audit.contains { $0.publicKeyHash == hash && $0.reason?.contains("'resolve'") == true })
         #expect(stage.store.audit.contains { $0.reason?.contains("no permit at all") == true })
     }
@@ -68,18 +68,18 @@ struct RefusalTests {
             stage.store.failure.withLock { $0 = failure }
             let exported = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey")
             #expect(exported.status == 503 && !exported.text.contains("PRIVATE KEY"))
-            #expect(exported.text.contains("the private key stays here, because the audit cannot be written"))
+            #expect(exported.text.contains("the private key is not exported, because the audit cannot be written"))
             let opened = try await stage.ask("POST", "/v1/payment-tokens/decrypt", unverified)
-            #expect(opened.status == 503 && opened.text.contains("the token stays closed"), "\(opened.text)")
+            #expect(opened.status == 503 && opened.text.contains("the token is not opened"), "\(opened.text)")
             #expect(opened.text.contains("the disk is full"))
             #expect(try await stage.ask("GET", "/v1/keys/\(hash.base64URL)").status == 200)
             let other = unverified.replacing(#""verify":false"#, with: #""receivedAt":"2026-01-01T00:00:00Z""#)
             #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", other).status == 403)
-            await #expect(throws: failure) { try await stage.operations.recordRefusals(as: daemon) }
+            await #expect(throws: failure) { try await stage.operations.refusalAudit.recordRefusals(as: daemon) }
             stage.store.failure.withLock { $0 = nil }
             #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", other).status == 403)
         }
-        #expect(try await stage.operations.recordRefusals(as: daemon) == 1)
+        #expect(try await stage.operations.refusalAudit.recordRefusals(as: daemon) == 1)
         #expect(stage.store.audit.map(\.action) == [.requestsRefused])
         #expect(stage.store.audit.first?.reason?.hasPrefix("2 requests") == true)
     }

@@ -115,7 +115,7 @@ struct ResolveTests {
             #expect(stage.store.reads.load(ordering: .relaxed) == 1)
             // A certificate that begins within the minute is used once the minute is over, because nothing announces it.
             let later = stage.certificate(from: stage.clock.now.adding(.seconds(30)), marker: 2)
-            stage.store.state.withLock { $0.certificates[hash]?.append(later) }
+            stage.store.add(later, to: hash)
             stage.clock.advance(by: .milliseconds(59_999))
             #expect(try await stage.ask("GET", target).text == first[0])
             stage.clock.advance(by: .milliseconds(1))

@@ -28,7 +28,7 @@ final class Stage: Sendable {
 
     let store = FakeStore()
     let claims = MemoryClaimLedger()
-    let operations: MerchantOperations
+    let operations: Operations
     let custodian = FakeCustodian()
     let clock = HandClock()
     let responses = KeyResponseCache()
@@ -53,10 +53,10 @@ final class Stage: Sendable {
         socketPath = directory + "/decryptor.sock"
         let roots: [TrustRoot]
         do { roots = try TrustRoot.reading(pem: Self.apple.rootCertificate) } catch { preconditionFailure("\(error)") }
-        operations = MerchantOperations(
+        operations = Operations(
             repository: store, custodian: custodian, claims: claims, clock: clock, environment: .sandbox,
             tokenRoots: roots)
-        store.state.withLock { $0.observers = [responses] }
+        store.memory.setObservers([responses])
     }
 
     deinit { rmdir(directory) }
@@ -80,7 +80,8 @@ final class Stage: Sendable {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = DecryptorServer(
             socketPath: socketPath, socketMode: 0o660,
-            operations: operations, policy: policy,
+            operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
+            policy: policy,
             health: { [self] in
                 let ready = isReady.withLock { $0 }
                 return HealthDocument(reasons: ready ? [] : ["the store does not answer"])

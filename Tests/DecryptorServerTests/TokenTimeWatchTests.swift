@@ -59,7 +59,7 @@ import Vocabulary
     }
 
     @Test func `where everybody pays with the same test cards, merchants alone have votes`() {
-        let watch = TokenTimeWatch(tellsAccountsApart: false)
+        let watch = TokenTimeWatch(distinguishesAccounts: false)
         let account = watch.account(SensitiveText("4111111111111111"))
         for number in 0..<5 {
             #expect(watch.anomaly(at: Self.now) == nil)
@@ -113,10 +113,10 @@ import Vocabulary
 
     func verify(_ token: MintedToken, receivedAt: Timestamp? = nil) throws {
         let parsed = try ApplePayToken(parsing: Array(token.paymentData.utf8))
-        _ = stage.operations.verify(parsed, receivedAt: receivedAt)
+        _ = stage.operations.paymentTokens.verify(parsed, receivedAt: receivedAt)
     }
 
-    var finding: StatusFinding? { stage.operations.healthFindings().first { $0.code == .clockWrong } }
+    var finding: StatusFinding? { stage.operations.monitoring.healthFindings().first { $0.code == .clockWrong } }
 
     @Test func `tokens of five merchants raise it through either route, at the daemon's own time only`() async throws {
         let merchants = addMerchants(5)

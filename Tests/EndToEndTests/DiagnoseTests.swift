@@ -99,7 +99,7 @@ import Testing
         #expect(try diagnose().status == 0)
         _ = try installation.sql("UPDATE migrations SET sha256 = zeroblob(32) WHERE version = 1")
         #expect(try diagnose().checks["database content"] == "failure")
-        #expect(try installation.failedStart("--state-directory", state).error.contains("another text of migration"))
+        #expect(try installation.failedStart("--state-directory", state).error.contains("different text of migration"))
     }
 
     @Test(.enabled(if: geteuid() == 0, "changing a file's owner takes root"))

@@ -142,7 +142,7 @@ struct TamperedDatabaseTests {
         try installation.eventually("all of it is found") {
             let findings = try installation.ctl("status").output
             #expect(!findings.contains("of_a_replicator"))
-            return ["index audit_of_key_pair is missing", "could not be looked through", "record 4 is not what"]
+            return ["index audit_of_key_pair is missing", "could not be checked", "record 4 is not what"]
                 .allSatisfy(findings.contains)
         }
     }

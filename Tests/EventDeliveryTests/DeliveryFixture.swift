@@ -13,7 +13,7 @@ import Vocabulary
 final class DeliveryFixture: Sendable {
     let clock = HandMovedClock()
     let store: SQLiteStore
-    let operations: MerchantOperations
+    let operations: Operations
     let directory: String
 
     init() throws {
@@ -21,7 +21,7 @@ final class DeliveryFixture: Sendable {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         store = try SQLiteStore.open(path: "\(directory)/store.sqlite", clock: clock)
-        operations = MerchantOperations(
+        operations = Operations(
             repository: store, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(), clock: clock,
             environment: .sandbox)
         store.setEventObserver(operations.notifier)
@@ -58,7 +58,7 @@ final class DeliveryFixture: Sendable {
         to webhooks: [Webhook], attempt: Duration = .seconds(15), concurrency: Int = 8,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
-        try await operations.keepWebhooks(webhooks.map(\.registration))
+        try await operations.deliveries.keepWebhooks(webhooks.map(\.registration))
         var limits = EventDelivery.Limits()
         limits.attempt = attempt
         limits.concurrency = concurrency
@@ -66,7 +66,11 @@ final class DeliveryFixture: Sendable {
         limits.shutdownGracePeriod = .seconds(1)
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let group = ServiceGroup(
-            services: [EventDelivery(to: webhooks, operations: operations, limits: limits, logger: quiet)],
+            services: [
+                EventDelivery(
+                    to: webhooks, deliveries: operations.deliveries, notifier: operations.notifier, limits: limits,
+                    logger: quiet)
+            ],
             logger: quiet)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }

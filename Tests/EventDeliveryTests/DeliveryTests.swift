@@ -112,7 +112,7 @@ struct DeliveryTests {
             let hours = (fixture.clock.now.millisecondsSince1970 - begin.millisecondsSince1970) / 3_600_000
             #expect((24...26).contains(hours), "parked after \(hours) hours")
             #expect(receiver.deliveries.count > 20)
-            let finding = try await fixture.operations.status().findings.first { $0.code == .eventsParked }
+            let finding = try await fixture.operations.monitoring.status().findings.first { $0.code == .eventsParked }
             #expect(finding?.severity == .warning && finding?.detail.contains("hook") == true)
             try receiver.mode("ok")
             try await fixture.append(.keyPromoted, 1)
@@ -120,14 +120,14 @@ struct DeliveryTests {
             #expect(try fixture.state?.parked == 1)
             for (sequence, name) in [(2, "hook"), (1, "nobody")] {
                 await #expect(throws: MerchantError.self) {
-                    _ = try await fixture.operations.redeliver(sequence, to: name, for: request)
+                    _ = try await fixture.operations.events.redeliver(sequence, to: name, for: request)
                 }
             }
-            #expect(try await fixture.operations.redeliver(nil, to: nil, for: request) == 1)
+            #expect(try await fixture.operations.events.redeliver(nil, to: nil, for: request) == 1)
             try await fixture.until("delivery of what was parked") { try fixture.state?.parked == 0 && isDelivered() }
         }
         #expect(accepted().values.first == [2, 1])
-        let audit = try await fixture.operations.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1)
+        let audit = try await fixture.operations.audit.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1)
         #expect(audit.first?.entry.action == .eventsRedelivered)
     }
 
@@ -160,7 +160,7 @@ struct DeliveryTests {
             try await fixture.until("delivery") { try receiver.deliveries.count == 2 && isDelivered() }
         }
         try await fixture.append(.keyRevoked, 1)
-        try await fixture.operations.keepWebhooks([])
+        try await fixture.operations.deliveries.keepWebhooks([])
         try await fixture.append(.keyRevoked, 1)
         #expect(try fixture.state == nil)
         try await fixture.delivering(to: [hook]) { [fixture] in

@@ -50,7 +50,7 @@ import Vocabulary
     ) throws -> MerchantError.Code? {
         let merchant = try #require(MerchantIdentifier("merchant.a"))
         do throws(MerchantError) {
-            try CertificateRules.judge(
+            try CertificateRules.check(
                 facts, for: (PublicKeyHash(of: [1]), purpose), of: merchant, issuer: issuer, at: now,
                 allowsExpired: allowsExpired)
             return nil

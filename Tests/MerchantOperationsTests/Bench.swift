@@ -13,7 +13,7 @@ struct Bench: Sendable {
     let clock = HandMovedClock()
     let gateway: ScriptedGateway
     let repository: any MerchantRepository
-    let operations: MerchantOperations
+    let operations: Operations
     let request = Request(caller: caller, requestId: "r-1")
 
     /// With the platform's integrator identifier on record, without keys.
@@ -22,11 +22,12 @@ struct Bench: Sendable {
     ) async throws {
         self.gateway = gateway
         self.repository = repository
-        operations = MerchantOperations(
+        operations = Operations(
             repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(), clock: clock,
             environment: .sandbox,
             gateway: gateway)
-        _ = try await operations.addMerchant(Self.integrator, name: nil, targetActiveKeyPairs: nil, for: request)
+        _ = try await operations.merchants.addMerchant(
+            Self.integrator, name: nil, targetActiveKeyPairs: nil, for: request)
     }
 
     @discardableResult
@@ -34,7 +35,7 @@ struct Bench: Sendable {
         _ partner: String, _ domains: [String], name: String? = "Shop", encryptTo: MerchantIdentifier? = nil,
         url: String? = nil, merchant: MerchantIdentifier? = nil
     ) async throws -> RegistrationView {
-        try await operations.register(
+        try await operations.registrations.register(
             RegistrationOrder(
                 partnerInternalMerchantIdentifier: partnerName(partner), partnerMerchantName: name,
                 domainNames: domainNames(domains), encryptTo: encryptTo, merchantUrl: url,
@@ -45,13 +46,13 @@ struct Bench: Sendable {
     func unregister(
         _ partner: String, _ domains: [String]? = nil, dryRun: Bool = false
     ) async throws -> RegistrationWithdrawal {
-        try await operations.unregister(
+        try await operations.registrations.unregister(
             partnerName(partner), domainNames: domains.map(domainNames), reason: "closed", dryRun: dryRun,
             for: request)
     }
 
     func sync(repair: Bool = false) async throws -> SyncReport {
-        try await operations.sync(after: nil, limit: 1000, repair: repair, for: request)
+        try await operations.registrationSync.sync(after: nil, limit: 1000, repair: repair, for: request)
     }
 
     func atApple(_ partner: String) -> Set<String>? {

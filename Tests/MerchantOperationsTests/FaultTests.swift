@@ -28,19 +28,19 @@ private final class MortalRepository: MerchantRepository {
     }
 
     func read<Result: Sendable>(
-        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any RepositoryReading) throws -> Result
     ) async throws -> Result {
         try live()
         return try await store.read(body)
     }
 
-    func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result {
+    func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
         try live()
         return try store.readNow(body)
     }
 
     func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
+        _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result {
         if writesLeft.subtract(1, ordering: .sequentiallyConsistent).newValue <= 0 {
             isDead.store(true, ordering: .sequentiallyConsistent)
@@ -57,7 +57,7 @@ private final class Daemons: Sendable {
     private struct Generation: Sendable {
         let number: Int
         let repository: MortalRepository
-        let operations: MerchantOperations
+        let operations: Operations
     }
 
     private let store: SQLiteStore
@@ -74,13 +74,13 @@ private final class Daemons: Sendable {
 
     var generations: Int { current.withLock { $0.number } }
 
-    func living() async -> MerchantOperations {
+    func living() async -> Operations {
         let (operations, isNew) = current.withLock { generation in
             guard generation.repository.hasDied else { return (generation.operations, false) }
             generation = Self.born(generation.number + 1, store, clock, gateway)
             return (generation.operations, true)
         }
-        if isNew { _ = try? await operations.settleOpenCalls(as: Bench.caller) }
+        if isNew { _ = try? await operations.openCalls.resolveOpenCalls(as: Bench.caller) }
         return operations
     }
 
@@ -90,7 +90,7 @@ private final class Daemons: Sendable {
         let repository = MortalRepository(store, dyingAfter: Int.random(in: 20...120))
         return Generation(
             number: number, repository: repository,
-            operations: MerchantOperations(
+            operations: Operations(
                 repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
                 clock: clock,
                 environment: .sandbox,
@@ -145,7 +145,7 @@ private final class Daemons: Sendable {
             if Bool.random() { gateway.letLateOnesArrive() }
             if Bool.random() {
                 gateway.letLateOnesArrive()
-                clock.advance(by: MerchantOperations.lateArrival)
+                clock.advance(by: RegistrationCalls.lateArrival)
             }
         }
         var ledger = RegistrationLedger()
@@ -159,7 +159,7 @@ private final class Daemons: Sendable {
         isCalm.withLock { $0 = true }
         gateway.letLateOnesArrive()
         calm.clock.advance(by: .seconds(10_000_000))
-        let round = try await calm.operations.settleOpenCalls(as: Bench.caller)
+        let round = try await calm.operations.openCalls.resolveOpenCalls(as: Bench.caller)
         #expect(round.open == 0 && round.failure == nil)
         try await judge(calm, ledger)
         #expect(try await store.quickCheck() == [])
@@ -168,7 +168,7 @@ private final class Daemons: Sendable {
 
     /// One request at random, and what its answer says of it.
     private static func oneRequest(
-        _ worker: Int, _ operations: MerchantOperations, _ ledger: inout RegistrationLedger
+        _ worker: Int, _ operations: Operations, _ ledger: inout RegistrationLedger
     ) async {
         let partner = "shop-\(worker)-\(Int.random(in: 0..<5))"
         let domains = Array(Set((0..<Int.random(in: 1...3)).map { _ in "d\(Int.random(in: 0..<6)).example" }))
@@ -177,13 +177,13 @@ private final class Daemons: Sendable {
         var answer = RegistrationLedger.Answer.acknowledged
         do {
             if registers {
-                _ = try await operations.register(
+                _ = try await operations.registrations.register(
                     RegistrationOrder(
                         partnerInternalMerchantIdentifier: partnerName(partner), partnerMerchantName: "Shop",
                         domainNames: domainNames(domains), encryptTo: Bench.integrator, merchantUrl: nil,
                         merchantIdentifier: nil), for: request)
             } else {
-                _ = try await operations.unregister(
+                _ = try await operations.registrations.unregister(
                     partnerName(partner), domainNames: domainNames(domains), reason: "closed", dryRun: false,
                     for: request)
             }
@@ -226,7 +226,7 @@ private final class Daemons: Sendable {
         }
         #expect(ledger.violations(in: wanted) == [], "the mirror wants what was not acknowledged")
         let before = bench.gateway.changes.count
-        #expect(try await bench.sync(repair: true).findings.allSatisfy { $0.mended == true })
+        #expect(try await bench.sync(repair: true).findings.allSatisfy { $0.repaired == true })
         #expect(bench.gateway.changes.count - before <= 2 * report.findings.count)
         #expect(truth() == wanted.filter { !$0.value.isEmpty })
         #expect(try await bench.sync().findings.isEmpty)

@@ -65,7 +65,7 @@ import Vocabulary
         #expect(bench.gateway.records[partnerName("shop-1")]?.encryptTo == other)
         #expect(view.registration.drift.isEmpty && bench.gateway.changes.count == 3)
         #expect(
-            view.warnings == ["there is no merchant record \(other) (encryptTo): its tokens can't be decrypted here"])
+            view.warnings == ["there is no merchant record \(other) (encryptTo): its tokens cannot be decrypted here"])
     }
 
     @Test("what breaks a bound is refused in words, and Apple is not asked")
@@ -108,11 +108,12 @@ import Vocabulary
     func integrator() async throws {
         let bench = try await Bench()
         let second = try #require(MerchantIdentifier("platformintegrator.com.example.second"))
-        _ = try await bench.operations.addMerchant(second, name: nil, targetActiveKeyPairs: nil, for: bench.request)
+        _ = try await bench.operations.merchants.addMerchant(
+            second, name: nil, targetActiveKeyPairs: nil, for: bench.request)
         let found = await refusal { try await bench.register("shop-1", ["a.example"]) }
         #expect(found?.code == .malformed && found?.detail.contains("several") == true)
-        _ = try await bench.operations.removeMerchant(second, dryRun: false, for: bench.request)
-        _ = try await bench.operations.removeMerchant(Bench.integrator, dryRun: false, for: bench.request)
+        _ = try await bench.operations.merchants.removeMerchant(second, dryRun: false, for: bench.request)
+        _ = try await bench.operations.merchants.removeMerchant(Bench.integrator, dryRun: false, for: bench.request)
         let none = await refusal { try await bench.register("shop-1", ["a.example"]) }
         #expect(none?.detail.contains("no merchant record") == true)
         #expect(bench.gateway.calls.isEmpty)
@@ -122,16 +123,17 @@ import Vocabulary
     func merchantInUse() async throws {
         let bench = try await Bench()
         let merchant = try #require(MerchantIdentifier("merchant.com.example.shop"))
-        _ = try await bench.operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: bench.request)
+        _ = try await bench.operations.merchants.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: bench.request)
         try await bench.register("shop-1", ["a.example"], merchant: merchant)
         for named in [merchant, Bench.integrator] {
             let found = await refusal {
-                _ = try await bench.operations.removeMerchant(named, dryRun: false, for: bench.request)
+                _ = try await bench.operations.merchants.removeMerchant(named, dryRun: false, for: bench.request)
             }
             #expect(found?.code == .merchantInUse && found?.detail.contains("shop-1") == true)
         }
         try await bench.unregister("shop-1")
-        _ = try await bench.operations.removeMerchant(merchant, dryRun: false, for: bench.request)
+        _ = try await bench.operations.merchants.removeMerchant(merchant, dryRun: false, for: bench.request)
     }
 
     @Test("a repeat with the same Idempotency-Key is answered without Apple")
@@ -145,8 +147,8 @@ import Vocabulary
         let order = RegistrationOrder(
             partnerInternalMerchantIdentifier: partnerName("shop-1"), partnerMerchantName: "Shop",
             domainNames: domainNames(["a.example"]), encryptTo: nil, merchantUrl: nil, merchantIdentifier: nil)
-        _ = try await bench.operations.register(order, for: request)
-        _ = try await bench.operations.register(order, for: request)
+        _ = try await bench.operations.registrations.register(order, for: request)
+        _ = try await bench.operations.registrations.register(order, for: request)
         #expect(bench.gateway.calls.count == 1)
     }
 

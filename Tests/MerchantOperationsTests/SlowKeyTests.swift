@@ -65,23 +65,23 @@ import Vocabulary
     func aside(kind: String) async throws {
         let clock = HandMovedClock()
         let slow = Slow(clock)
-        let operations = MerchantOperations(
+        let operations = Operations(
             repository: MemoryRepository(), custodian: slow, claims: MemoryClaimLedger(), clock: clock,
             environment: .sandbox)
         let request = Request(caller: Bench.caller, requestId: "r-1")
         let merchant = Bench.integrator
-        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: request)
+        _ = try await operations.merchants.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: request)
         let count = 2 * ProcessInfo.processInfo.activeProcessorCount
         try await withThrowingTaskGroup { tasks in
             for number in 0..<count {
                 tasks.addTask {
                     guard kind == "import" else {
-                        _ = try await operations.generateKeyPair(
+                        _ = try await operations.keys.generateKeyPair(
                             for: merchant, algorithm: .rsaV1, purpose: .paymentProcessing, for: request)
                         return
                     }
                     let hash = PublicKeyHash(of: [UInt8(number)])
-                    _ = try await operations.importKeyPair(
+                    _ = try await operations.keys.importKeyPair(
                         to: merchant, privateKey: SecretBytes(copying: Array("KEY:\(hash.hex)".utf8)),
                         passphrase: SecretBytes(copying: []),
                         certificate: Array("CERT:\(hash.hex):\(merchant)".utf8), state: .standby,

@@ -24,9 +24,10 @@ import Vocabulary
         #expect(await refusal { try await bench.unregister("shop-1") }?.code == .registrationNotFound)
         #expect(
             await refusal {
-                _ = try await bench.operations.registration(partnerName("shop-1"), refresh: true, for: bench.request)
+                _ = try await bench.operations.registrations.registration(
+                    partnerName("shop-1"), refresh: true, for: bench.request)
             }?.code == .registrationNotFound)
-        #expect(try await bench.operations.registrations(after: nil, limit: 10).isEmpty)
+        #expect(try await bench.operations.registrations.registrations(after: nil, limit: 10).isEmpty)
     }
 
     @Test("what Apple lost already is given up without asking it to remove it")
@@ -46,10 +47,10 @@ import Vocabulary
         try await bench.register("shop-1", ["a.example"])
         bench.gateway.records[partner]?.domains = Set(domainNames(["b.example"]))
         bench.clock.advance(by: .seconds(90))
-        let mirror = try await bench.operations.registration(partner, refresh: false, for: bench.request)
+        let mirror = try await bench.operations.registrations.registration(partner, refresh: false, for: bench.request)
         #expect(mirror.source == .mirror && mirror.registration.drift.isEmpty)
         #expect(mirror.registration.known?.learnedAt.adding(.seconds(90)) == mirror.at)
-        let apple = try await bench.operations.registration(partner, refresh: true, for: bench.request)
+        let apple = try await bench.operations.registrations.registration(partner, refresh: true, for: bench.request)
         #expect(apple.source == .apple && apple.registration.known?.details?.domainNames == ["b.example"])
         #expect(
             apple.registration.drift == [
@@ -57,7 +58,8 @@ import Vocabulary
             ])
         #expect(bench.gateway.changes.count == 1)
         let unknown = await refusal {
-            _ = try await bench.operations.registration(partnerName("nobody"), refresh: true, for: bench.request)
+            _ = try await bench.operations.registrations.registration(
+                partnerName("nobody"), refresh: true, for: bench.request)
         }
         #expect(unknown?.code == .registrationNotFound)
     }
@@ -97,7 +99,7 @@ import Vocabulary
         #expect(bench.gateway.changes.isEmpty && bench.gateway.records == truth)
 
         let repaired = try await bench.sync(repair: true)
-        #expect(repaired.findings.count == 6 && repaired.findings.allSatisfy { $0.mended == true }, "\(repaired)")
+        #expect(repaired.findings.count == 6 && repaired.findings.allSatisfy { $0.repaired == true }, "\(repaired)")
         for (partner, record) in bench.gateway.records where partner.rawValue != "foreign" {
             #expect(record.domains == Set(domainNames(["a.example", "b.example"])), "\(partner)")
             #expect(record.name == "Shop" && record.encryptTo == Bench.integrator, "\(partner)")
@@ -114,7 +116,7 @@ import Vocabulary
         try await bench.register("full", wanted)
         bench.gateway.records[partnerName("full")]?.domains = Set(
             domainNames((0..<98).map { "d\($0).example" } + ["x.example"]))
-        #expect(try await bench.sync(repair: true).findings.map(\.mended) == [true])
+        #expect(try await bench.sync(repair: true).findings.map(\.repaired) == [true])
         #expect(bench.atApple("full") == Set(wanted))
     }
 
@@ -134,7 +136,7 @@ import Vocabulary
         var halts = 0
         repeat {
             left.withLock { $0 = 25 }
-            let report = try await bench.operations.sync(
+            let report = try await bench.operations.registrationSync.sync(
                 after: cursor, limit: 50, repair: false, for: bench.request)
             compared += report.compared
             if let halted = report.halted {
@@ -151,17 +153,19 @@ import Vocabulary
     @Test("the domain file is kept byte for byte, bounded, and its changes are on record")
     func domainFile() async throws {
         let bench = try await Bench()
-        #expect(await refusal { _ = try await bench.operations.domainFile() }?.code == .domainFileNotSet)
+        #expect(await refusal { _ = try await bench.operations.domains.domainFile() }?.code == .domainFileNotSet)
         let bytes: [UInt8] = [0, 13, 10, 255, 0]
-        _ = try await bench.operations.setDomainFile(bytes, for: bench.request)
-        _ = try await bench.operations.setDomainFile(bytes, for: bench.request)
-        #expect(try await bench.operations.domainFile().bytes == bytes)
+        _ = try await bench.operations.domains.setDomainFile(bytes, for: bench.request)
+        _ = try await bench.operations.domains.setDomainFile(bytes, for: bench.request)
+        #expect(try await bench.operations.domains.domainFile().bytes == bytes)
         #expect(try await bench.audited().count { $0.action == .domainFileChanged } == 1)
         #expect(
-            await refusal { _ = try await bench.operations.setDomainFile([], for: bench.request) }?.code == .malformed)
+            await refusal { _ = try await bench.operations.domains.setDomainFile([], for: bench.request) }?.code
+                == .malformed)
         let large = [UInt8](repeating: 48, count: 65_537)
         #expect(
-            await refusal { _ = try await bench.operations.setDomainFile(large, for: bench.request) }?.code == .tooLarge
+            await refusal { _ = try await bench.operations.domains.setDomainFile(large, for: bench.request) }?.code
+                == .tooLarge
         )
     }
 
@@ -169,7 +173,7 @@ import Vocabulary
     func identityKeys() async throws {
         let bench = try await Bench()
         let keys = try await (0..<3).asyncMap { _ in
-            try await bench.operations.generateKeyPair(
+            try await bench.operations.keys.generateKeyPair(
                 for: Bench.integrator, algorithm: nil, purpose: .identity, for: bench.request
             ).keyPair
         }

@@ -72,7 +72,8 @@ import Vocabulary
         let bench = try await bench(once)
         let lost = await refusal { try await bench.register("shop-1", ["a.example"]) }
         #expect(lost?.code == .gatewayResponseNotReceived && lost?.retryAfter == 120)
-        let view = try await bench.operations.registration(partnerName("shop-1"), refresh: false, for: bench.request)
+        let view = try await bench.operations.registrations.registration(
+            partnerName("shop-1"), refresh: false, for: bench.request)
         #expect(view.openCall != nil)
         let other = await refusal { try await bench.register("shop-1", ["b.example"]) }
         #expect(other?.code == .registrationConflict)
@@ -86,11 +87,11 @@ import Vocabulary
     func settled() async throws {
         let bench = try await bench(Once(.resetBeforeActing))
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
-        var round = try await bench.operations.settleOpenCalls(as: Bench.caller)
-        #expect(round.settled == 0 && round.open == 1)
-        bench.clock.advance(by: MerchantOperations.lateArrival)
-        round = try await bench.operations.settleOpenCalls(as: Bench.caller)
-        #expect(round.settled == 1 && round.open == 0)
+        var round = try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller)
+        #expect(round.resolved == 0 && round.open == 1)
+        bench.clock.advance(by: RegistrationCalls.lateArrival)
+        round = try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller)
+        #expect(round.resolved == 1 && round.open == 0)
         #expect(try await bench.wanted("shop-1").isEmpty)
         #expect(await refusal { try await bench.register("shop-1", ["b.example"]) } == nil)
     }
@@ -100,12 +101,12 @@ import Vocabulary
         let bench = try await bench(Once(.actsLate))
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
         bench.clock.advance(by: .seconds(3600))
-        _ = try await bench.operations.settleOpenCalls(as: Bench.caller)
+        _ = try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller)
         bench.gateway.letLateOnesArrive()
         let finding = try #require(try await bench.sync().findings.first)
         #expect(finding.drift == [.extraDomain("a.example")])
         #expect(bench.atApple("shop-1") == ["a.example"], "nothing is removed unless asked to")
-        #expect(try await bench.sync(repair: true).findings.map(\.mended) == [true])
+        #expect(try await bench.sync(repair: true).findings.map(\.repaired) == [true])
         #expect(bench.atApple("shop-1") == nil)
     }
 
@@ -118,7 +119,7 @@ import Vocabulary
         #expect(early?.code == .registrationConflict)
         #expect(bench.atApple("shop-1") == ["a.example"])
         bench.gateway.letLateOnesArrive()
-        bench.clock.advance(by: MerchantOperations.lateArrival)
+        bench.clock.advance(by: RegistrationCalls.lateArrival)
         try await bench.unregister("shop-1", ["a.example"])
         #expect(bench.atApple("shop-1") == nil)
     }
@@ -133,7 +134,7 @@ import Vocabulary
         try await bench.unregister("shop-1", ["b.example"])
         #expect(bench.atApple("shop-1") == ["a.example"])
         bench.gateway.letLateOnesArrive()
-        bench.clock.advance(by: MerchantOperations.lateArrival)
+        bench.clock.advance(by: RegistrationCalls.lateArrival)
         try await bench.unregister("shop-1", ["a.example"])
         #expect(bench.atApple("shop-1") == nil)
         #expect(try await bench.sync().findings.isEmpty)
@@ -152,11 +153,11 @@ import Vocabulary
             try $0.open(content, of: partnerName("shop-1"), requestId: "dead", at: now)
         }
         bench.gateway.records[partnerName("shop-1")]?.domains.formUnion(domainNames(["a.example"]))
-        #expect(try await bench.operations.settleOpenCalls(as: Bench.caller).settled == 1)
+        #expect(try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller).resolved == 1)
         #expect(try await bench.wanted("shop-1") == ["a.example", "b.example"])
         let early = await refusal { try await bench.unregister("shop-1", ["a.example"]) }
         #expect(early?.code == .registrationConflict)
-        bench.clock.advance(by: MerchantOperations.lateArrival)
+        bench.clock.advance(by: RegistrationCalls.lateArrival)
         try await bench.unregister("shop-1", ["a.example"])
     }
 
@@ -173,22 +174,23 @@ import Vocabulary
         let lost = await refusal { try await bench.register("shop-1", ["a.example"]) }
         #expect(lost?.code == .gatewayResponseNotReceived)
         bench.clock.advance(by: .seconds(3600))
-        let round = try await bench.operations.settleOpenCalls(as: Bench.caller)
+        let round = try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller)
         #expect(round.open == 1 && round.failure?.code == .gatewayUnavailable)
         isDown.withLock { $0 = false }
-        #expect(try await bench.operations.settleOpenCalls(as: Bench.caller).settled == 1)
+        #expect(try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller).resolved == 1)
         #expect(try await bench.wanted("shop-1") == ["a.example"])
     }
 
     @Test("a daemon without an identity says which settings are missing")
     func notConfigured() async throws {
         let bench = try await Bench()
-        let operations = MerchantOperations(
+        let operations = Operations(
             repository: bench.repository, custodian: FakeCustodian(clock: bench.clock), claims: MemoryClaimLedger(),
             clock: bench.clock,
             environment: .sandbox)
         let found = await refusal {
-            _ = try await operations.registration(partnerName("shop-1"), refresh: true, for: bench.request)
+            _ = try await operations.registrations.registration(
+                partnerName("shop-1"), refresh: true, for: bench.request)
         }
         #expect(found?.code == .gatewayNotConfigured)
         #expect(found?.detail.contains("apple.gateway.identity.certificate") == true)
@@ -203,7 +205,7 @@ import Vocabulary
         _ = try await bench.sync()
         bench.gateway.health = .circuitOpen(until: bench.clock.now, lastError: "500")
         bench.clock.advance(by: .seconds(600))
-        let status = try await bench.operations.status()
+        let status = try await bench.operations.monitoring.status()
         #expect(
             Set(status.findings.map(\.code)).isSuperset(of: [
                 .registrationDrift, .registrationUnresolved, .gatewayUnavailable,

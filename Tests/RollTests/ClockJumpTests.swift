@@ -52,7 +52,7 @@ import Vocabulary
         let used = try await stage.rollThatWaits(merchants[2])
         let start = clock.now
         let due = start.adding(wait)
-        let event = try #require(try await stage.operations.events(EventQuery(.newest, limit: 1)).first).sequence
+        let event = try #require(try await stage.operations.events.events(EventQuery(.newest, limit: 1)).first).sequence
         var work = [
             Work(name: "destruction", due: due) { try $0.state(destroyed) == .destroyed },
             Work(name: "roll", due: due) { try $0.state(quiet) == .revoked },
@@ -102,7 +102,7 @@ import Vocabulary
             }
             _ = try await stage.present(100_000 + replays, signedAt: trueTime(isWrong: true))
             if trueTime(isWrong: true) < wrongSince.adding(Self.hour) {
-                stage.operations.uses.recordAsked(used, at: clock.now)
+                stage.operations.observedUses.recordRequest(used, at: clock.now)
             }
             #expect(try await stage.isRemembered("an hour old"))
             clock.advance(by: Self.minute * 5)
@@ -113,7 +113,8 @@ import Vocabulary
             Work(name: "later destruction", due: trueTime(isWrong: true).adding(Self.day)) {
                 try $0.state(late) == .destroyed
             })
-        let lateEvent = try #require(try await stage.operations.events(EventQuery(.newest, limit: 1)).first).sequence
+        let lateEvent = try #require(try await stage.operations.events.events(EventQuery(.newest, limit: 1)).first)
+            .sequence
         work.append(
             Work(name: "later event", due: trueTime(isWrong: true).adding(wait)) {
                 try await !$0.hasEvent(lateEvent)
@@ -143,19 +144,19 @@ import Vocabulary
         let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day * 20)
         let quiet = try await stage.rollThatWaits(RealStore.merchant(1))
         try await stage.tick()
-        #expect(try await stage.operations.clockFinding() == nil)
+        #expect(try await stage.operations.clock.clockFinding() == nil)
         stage.clock.step(by: Self.day * 31)
         for _ in 0..<24 {
             try await stage.tick()
-            let finding = try #require(try await stage.operations.clockFinding())
+            let finding = try #require(try await stage.operations.clock.clockFinding())
             #expect(finding.code == .clockUnconfirmed && finding.severity == .warning)
             #expect(try stage.state(destroyed) == .revoked && stage.state(quiet) == .retiring)
             stage.clock.advance(by: Self.hour)
         }
         try await stage.tick()
-        #expect(try await stage.operations.clockFinding() == nil)
+        #expect(try await stage.operations.clock.clockFinding() == nil)
         #expect(try stage.state(destroyed) == .destroyed && stage.state(quiet) == .revoked)
-        #expect(stage.operations.confirmedTime.acceptances == 1)
+        #expect(stage.confirmedTime.acceptances == 1)
     }
 
     @Test func `a clock that is set again, and a restart, begin the day of waiting again`() async throws {
@@ -188,7 +189,7 @@ import Vocabulary
             _ = try await stage.onboard(RealStore.merchant(0))
             _ = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day * (isDue ? 1 : 30))
             try await stage.restart(offFor: Self.day * 2, step: .zero)
-            let finding = try #require(try await stage.operations.clockFinding())
+            let finding = try #require(try await stage.operations.clock.clockFinding())
             #expect(finding.code == .clockUnconfirmed)
             #expect(finding.severity == (isDue ? .warning : .notice))
         }
@@ -198,7 +199,7 @@ import Vocabulary
         let stage = try ClockStage(quietPeriod: Self.day * 90, eventAge: Self.day * 90)
         _ = try await stage.onboard(RealStore.merchant(0))
         let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day)
-        let mark = stage.operations.confirmedTime.mark
+        let mark = stage.confirmedTime.mark
         stage.clock.advance(by: Self.day + Self.minute)
         let next = ConfirmedTime(clock: stage.clock, last: ConfirmedTime.Mark(text: mark.text))
         #expect(next.reading() == ClockReading(stage.clock.now))
@@ -212,14 +213,15 @@ import Vocabulary
         let old = try await stage.rollThatWaits(RealStore.merchant(1))
         stage.clock.step(by: Self.day * 31)
         let roll = try #require(
-            try await stage.operations.rolls(of: RealStore.merchant(1), state: .open, before: nil, limit: 1).first)
+            try await stage.operations.rolls.rolls(of: RealStore.merchant(1), state: .open, before: nil, limit: 1).first
+        )
         #expect(roll.standing.state == .promoted)
         #expect(
             await refusal {
-                _ = try await stage.operations.finishRoll(
+                _ = try await stage.operations.rolls.finishRoll(
                     roll.roll.number, hurries: false, reason: nil, dryRun: false, for: ClockStage.request)
             } == .rollNotQuiet)
-        _ = try await stage.operations.finishRoll(
+        _ = try await stage.operations.rolls.finishRoll(
             roll.roll.number, hurries: true, reason: "leaked", dryRun: false, for: ClockStage.request)
         #expect(try stage.state(old) == .revoked)
         let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: .zero)

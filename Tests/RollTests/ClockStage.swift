@@ -19,7 +19,8 @@ final class ClockStage {
     private let custodian = NamedKeysCustodian()
     private(set) var store: SQLiteStore
     private(set) var claims: ClaimStore
-    private(set) var operations: MerchantOperations
+    private(set) var operations: Operations
+    private(set) var confirmedTime: ConfirmedTime
     private var ticks = 0
 
     init(quietPeriod: Duration, eventAge: Duration) throws {
@@ -31,7 +32,7 @@ final class ClockStage {
         policy.finishesWhenQuiet = true
         self.policy = policy
         self.eventAge = eventAge
-        (store, claims, operations) = try Self.open(directory, clock, custodian, policy)
+        (store, claims, operations, confirmedTime) = try Self.open(directory, clock, custodian, policy)
         try store.insert(SealedDataKey(identifier: 1, bytes: [1], masterKeyCheck: [1], createdAt: clock.now))
     }
 
@@ -43,38 +44,38 @@ final class ClockStage {
 
     private static func open(
         _ directory: URL, _ clock: HandMovedClock, _ custodian: NamedKeysCustodian, _ policy: RollPolicy
-    ) throws -> (SQLiteStore, ClaimStore, MerchantOperations) {
+    ) throws -> (SQLiteStore, ClaimStore, Operations, ConfirmedTime) {
         let store = try SQLiteStore.open(path: directory.appending(path: "test.sqlite").path, clock: clock)
         let claims = try ClaimStore.open(path: directory.appending(path: "claims.sqlite").path, clock: clock)
         let confirmed = ConfirmedTime(
-            clock: clock, last: try store.readNow { try MerchantOperations.lastConfirmedTime(in: $0) })
+            clock: clock, last: try store.readNow { try ClockOperations.lastConfirmedTime(in: $0) })
         store.setConfirmedTime(confirmed)
-        let operations = MerchantOperations(
+        let operations = Operations(
             repository: store, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmed,
             environment: .sandbox, rolls: policy)
-        return (store, claims, operations)
+        return (store, claims, operations, confirmed)
     }
 
     /// Stops the daemon, switches the machine off and on with a clock that is wrong by `step`, and starts the daemon.
     func restart(offFor: Duration, step: Duration) async throws {
-        try await operations.storeConfirmedTime()
+        try await operations.clock.storeConfirmedTime()
         try store.close()
         try claims.close()
         clock.reboot(offFor: offFor)
         clock.step(by: step)
-        (store, claims, operations) = try Self.open(directory, clock, custodian, policy)
+        (store, claims, operations, confirmedTime) = try Self.open(directory, clock, custodian, policy)
     }
 
     /// All the scheduled work there is.
     func tick() async throws {
-        _ = try await operations.storeUses(as: Self.caller)
-        _ = try await operations.runSchedule(as: Self.caller)
-        _ = try await operations.destroyDueKeyPairs(as: Self.caller)
-        _ = try await operations.removeEvents(olderThan: eventAge)
-        _ = try await operations.clockFinding()
+        _ = try await operations.keyUses.storeUses(as: Self.caller)
+        _ = try await operations.renewals.runSchedule(as: Self.caller)
+        _ = try await operations.transitions.destroyDueKeyPairs(as: Self.caller)
+        _ = try await operations.events.removeEvents(olderThan: eventAge)
+        _ = try await operations.clock.clockFinding()
         ticks += 1
         try await remember("tick \(ticks)")
-        try await operations.storeConfirmedTime()
+        try await operations.clock.storeConfirmedTime()
     }
 }
 
@@ -83,22 +84,23 @@ final class ClockStage {
 extension ClockStage {
     /// A merchant with a current key.
     func onboard(_ merchant: MerchantIdentifier) async throws -> PublicKeyHash {
-        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        _ = try await operations.merchants.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
         let hash = try await generate(merchant)
         try await certify(hash, of: merchant)
-        _ = try await operations.promote(hash, dryRun: false, for: Self.request)
+        _ = try await operations.transitions.promote(hash, dryRun: false, for: Self.request)
         return hash
     }
 
     private func generate(_ merchant: MerchantIdentifier) async throws -> PublicKeyHash {
-        try await operations.generateKeyPair(
+        try await operations.keys.generateKeyPair(
             for: merchant, algorithm: nil, purpose: .paymentProcessing, for: Self.request
         ).keyPair.publicKeyHash
     }
 
     private func certify(_ hash: PublicKeyHash, of merchant: MerchantIdentifier) async throws {
         let now = clock.now
-        _ = try await operations.storeCertificate(
+        _ = try await operations.certificates.storeCertificate(
             NamedKeysCustodian.certificate(hash, of: merchant, from: now, to: now.adding(.seconds(3000 * 86_400))),
             for: merchant, for: Self.request)
     }
@@ -106,8 +108,8 @@ extension ClockStage {
     /// A key that is revoked and waits for its destruction.
     func scheduleDestruction(of merchant: MerchantIdentifier, after wait: Duration) async throws -> PublicKeyHash {
         let hash = try await generate(merchant)
-        _ = try await operations.revoke(hash, reason: "spare", dryRun: false, for: Self.request)
-        _ = try await operations.destroy(hash, after: wait, dryRun: false, for: Self.request)
+        _ = try await operations.transitions.revoke(hash, reason: "spare", dryRun: false, for: Self.request)
+        _ = try await operations.transitions.destroy(hash, after: wait, dryRun: false, for: Self.request)
         return hash
     }
 
@@ -115,23 +117,23 @@ extension ClockStage {
     func rollThatWaits(_ merchant: MerchantIdentifier) async throws -> PublicKeyHash {
         let old = try await onboard(merchant)
         clock.advance(by: .seconds(1))
-        let roll = try await operations.startRoll(of: merchant, algorithm: nil, for: Self.request).view.roll
+        let roll = try await operations.rolls.startRoll(of: merchant, algorithm: nil, for: Self.request).view.roll
         try await certify(roll.to, of: merchant)
-        operations.uses.recordProven(roll.to, at: clock.now)
-        try await operations.storeUses(as: Self.caller)
+        operations.observedUses.recordDecryption(roll.to, at: clock.now)
+        try await operations.keyUses.storeUses(as: Self.caller)
         return old
     }
 
     func state(_ hash: PublicKeyHash) throws -> KeyState? { try store.readNow { try $0.keyPair(hash)?.state } }
 
     func hasEvent(_ sequence: Int) async throws -> Bool {
-        try await operations.events(EventQuery(.after(sequence - 1), limit: 1)).first?.sequence == sequence
+        try await operations.events.events(EventQuery(.after(sequence - 1), limit: 1)).first?.sequence == sequence
     }
 
     // MARK: Idempotency keys
 
     func remember(_ value: String) async throws {
-        let time = operations.confirmedTime.reading()
+        let time = confirmedTime.reading()
         try await store.write {
             try $0.remember(Self.key(value), requestDigest: [1], resource: "r", at: time)
         }

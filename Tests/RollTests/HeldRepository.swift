@@ -15,17 +15,17 @@ final class HeldRepository: MerchantRepository {
     func release() { releases.continuation.finish() }
 
     func read<Result: Sendable>(
-        _ body: @escaping @Sendable (any MerchantReading) throws -> Result
+        _ body: @escaping @Sendable (any RepositoryReading) throws -> Result
     ) async throws -> Result {
         reads.continuation.yield()
         for await _ in releases.stream {}
         return try await store.read(body)
     }
 
-    func readNow<Result>(_ body: (any MerchantReading) throws -> Result) throws -> Result { try store.readNow(body) }
+    func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result { try store.readNow(body) }
 
     func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any MerchantTransaction) throws -> Result
+        _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result {
         try await store.write(body)
     }

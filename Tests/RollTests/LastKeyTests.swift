@@ -15,7 +15,7 @@ import Vocabulary
     func key(_ algorithm: KeyAlgorithm, _ purpose: KeyPurpose = .paymentProcessing, days: Int = 700) async throws
         -> PublicKeyHash
     {
-        let hash = try await real.operations.generateKeyPair(
+        let hash = try await real.operations.keys.generateKeyPair(
             for: merchant, algorithm: algorithm, purpose: purpose, for: RealStore.request
         ).keyPair.publicKeyHash
         try await certify(hash, purpose, days: days)
@@ -24,7 +24,7 @@ import Vocabulary
 
     func certify(_ hash: PublicKeyHash, _ purpose: KeyPurpose = .paymentProcessing, days: Int) async throws {
         let now = real.clock.now
-        _ = try await real.operations.storeCertificate(
+        _ = try await real.operations.certificates.storeCertificate(
             NamedKeysCustodian.certificate(
                 hash, of: merchant, from: now, to: now.adding(Self.day * days), purpose: purpose),
             for: merchant, for: RealStore.request)
@@ -32,7 +32,8 @@ import Vocabulary
 
     func revoke(_ hash: PublicKeyHash, _ reason: String = "test") async -> MerchantError.Code? {
         await refusal {
-            _ = try await real.operations.revoke(hash, reason: reason, dryRun: false, for: RealStore.request)
+            _ = try await real.operations.transitions.revoke(
+                hash, reason: reason, dryRun: false, for: RealStore.request)
         }
     }
 

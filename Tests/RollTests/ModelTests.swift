@@ -79,51 +79,51 @@ import Vocabulary
         do {
             switch verb {
             case 0:
-                _ = try await operations.startRoll(of: merchant, algorithm: nil, for: request)
+                _ = try await operations.rolls.startRoll(of: merchant, algorithm: nil, for: request)
                 return ("start", nil)
             case 1, 2, 3:
                 try await real.certify(any([.pending]), of: merchant)
                 return ("certify", nil)
             case 4:
-                _ = try await operations.promote(any(KeyState.allCases), dryRun: false, for: request)
+                _ = try await operations.transitions.promote(any(KeyState.allCases), dryRun: false, for: request)
                 return ("promote", nil)
             case 5:
                 let reason = Bool.random(using: &generator) ? "compromised" : "model"
-                _ = try await operations.revoke(
+                _ = try await operations.transitions.revoke(
                     any([.pending, .standby, .current, .retiring]), reason: reason, dryRun: false, for: request)
                 return ("revoke", nil)
             case 6:
-                _ = try await operations.restore(any([.revoked]), dryRun: false, for: request)
+                _ = try await operations.transitions.restore(any([.revoked]), dryRun: false, for: request)
                 return ("restore", nil)
             case 7:
-                _ = try await operations.destroy(any([.revoked]), after: .zero, dryRun: false, for: request)
+                _ = try await operations.transitions.destroy(any([.revoked]), after: .zero, dryRun: false, for: request)
                 return ("destroy", nil)
             case 8:
-                _ = try await operations.finishRoll(
+                _ = try await operations.rolls.finishRoll(
                     roll, hurries: Bool.random(using: &generator), reason: "model", dryRun: false, for: request)
                 return ("finish", nil)
             case 9:
-                _ = try await operations.abandonRoll(roll, reason: nil, dryRun: false, for: request)
+                _ = try await operations.rolls.abandonRoll(roll, reason: nil, dryRun: false, for: request)
                 return ("abandon", nil)
             case 10, 11:
                 let hash = any([.standby, .current, .retiring])
                 guard hash != PublicKeyHash(of: []) else { return ("none", nil) }
                 decryptions.note(hash, at: real.clock.now)
-                operations.uses.recordProven(hash, at: real.clock.now)
-                try await operations.storeUses(as: RealStore.caller)
+                operations.observedUses.recordDecryption(hash, at: real.clock.now)
+                try await operations.keyUses.storeUses(as: RealStore.caller)
                 return ("prove", nil)
             case 12:
-                _ = try? operations.resolveNow(any(KeyState.allCases))
-                try await operations.storeUses(as: RealStore.caller)
+                _ = try? operations.paymentTokens.resolveNow(any(KeyState.allCases))
+                try await operations.keyUses.storeUses(as: RealStore.caller)
                 return ("ask", nil)
             case 13:
-                _ = try await operations.runSchedule(as: RealStore.caller)
+                _ = try await operations.renewals.runSchedule(as: RealStore.caller)
                 return ("schedule", nil)
             case 14:
-                _ = try await operations.exportPrivateKey(any([.current, .retiring]), for: request)
+                _ = try await operations.paymentTokens.exportPrivateKey(any([.current, .retiring]), for: request)
                 return ("export", nil)
             default:
-                try await operations.prepareKeyPairs(of: merchant, algorithm: .ecV1, for: request)
+                try await operations.preparation.prepareKeyPairs(of: merchant, algorithm: .ecV1, for: request)
                 return ("prepare", nil)
             }
         } catch { return ("verb \(verb)", error) }
@@ -131,7 +131,7 @@ import Vocabulary
 
     static func checkInvariants(_ real: RealStore, _ decryptions: Decryptions) throws {
         let now = real.clock.now
-        let policy = real.operations.rolls
+        let policy = real.policy
         let quietIf = now.adding(.zero - policy.quietPeriod)
         var all: [KeyPair] = []
         try real.store.readNow { reading in
@@ -160,12 +160,12 @@ import Vocabulary
             for state in KeyState.allCases { #expect(counts.keyPairs[state] == byState[state, default: 0]) }
         }
         for key in all {
-            #expect(((try? real.operations.resolveNow(key.publicKeyHash)) != nil) == key.state.isActive)
+            #expect(((try? real.operations.paymentTokens.resolveNow(key.publicKeyHash)) != nil) == key.state.isActive)
         }
     }
 
     static func check(
-        _ roll: Roll, in reading: any MerchantReading, quietIf: Timestamp, policy: RollPolicy, at now: Timestamp
+        _ roll: Roll, in reading: any RepositoryReading, quietIf: Timestamp, policy: RollPolicy, at now: Timestamp
     ) throws {
         let to = try #require(try reading.keyPair(roll.to))
         let from = try roll.from.flatMap { try reading.keyPair($0) }
@@ -189,7 +189,7 @@ import Vocabulary
 
     /// A roll's wait begins only with a token that was decrypted since the promotion, or that caused the promotion.
     static func checkConfirmation(
-        of roll: Roll, _ decryptions: Decryptions, in reading: any MerchantReading
+        of roll: Roll, _ decryptions: Decryptions, in reading: any RepositoryReading
     ) throws {
         guard roll.isOpen, roll.idleSince != nil else { return }
         let promotion = try #require(
@@ -202,7 +202,7 @@ import Vocabulary
 
     /// Each key pair's records lead from one state to the next, and the chain of all is unbroken.
     static func checkHistory(
-        of merchant: MerchantIdentifier, _ keys: [KeyPair], in reading: any MerchantReading
+        of merchant: MerchantIdentifier, _ keys: [KeyPair], in reading: any RepositoryReading
     ) throws {
         let transitions: Set<AuditAction> = [
             .keyGenerated, .certificateStored, .keyPromoted, .keySuperseded, .keyRevoked, .keyRestored, .keyDestroyed,

@@ -13,17 +13,19 @@ final class RealStore: Sendable {
     let directory: URL
     let store: SQLiteStore
     let clock: HandMovedClock
-    let operations: MerchantOperations
+    let policy: RollPolicy
+    let operations: Operations
 
     init(policy: RollPolicy = RollPolicy()) throws {
         // In memory where there is such a place: what is durable is others' test.
         let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         directory = URL(filePath: base).appending(path: "rolls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        self.policy = policy
         clock = HandMovedClock()
         store = try SQLiteStore.open(path: directory.appending(path: "test.sqlite").path, clock: clock)
         try store.insert(SealedDataKey(identifier: 1, bytes: [1], masterKeyCheck: [1], createdAt: clock.now))
-        operations = MerchantOperations(
+        operations = Operations(
             repository: store, custodian: NamedKeysCustodian(), claims: MemoryClaimLedger(), clock: clock,
             environment: .sandbox, rolls: policy)
     }
@@ -45,7 +47,7 @@ final class RealStore: Sendable {
     /// 25 months unless said otherwise.
     func certify(_ hash: PublicKeyHash, of merchant: MerchantIdentifier, days: Int = 760) async throws {
         let now = clock.now
-        _ = try await operations.storeCertificate(
+        _ = try await operations.certificates.storeCertificate(
             NamedKeysCustodian.certificate(
                 hash, of: merchant, from: now, to: now.adding(.seconds(days * 86_400))),
             for: merchant, for: Self.request)
@@ -53,33 +55,34 @@ final class RealStore: Sendable {
 
     /// A merchant with a current key.
     func onboard(_ merchant: MerchantIdentifier, days: Int = 760) async throws -> PublicKeyHash {
-        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
-        let hash = try await operations.generateKeyPair(
+        _ = try await operations.merchants.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        let hash = try await operations.keys.generateKeyPair(
             for: merchant, algorithm: nil, purpose: .paymentProcessing, for: Self.request
         ).keyPair.publicKeyHash
         try await certify(hash, of: merchant, days: days)
-        _ = try await operations.promote(hash, dryRun: false, for: Self.request)
+        _ = try await operations.transitions.promote(hash, dryRun: false, for: Self.request)
         return hash
     }
 
     func start(_ merchant: MerchantIdentifier) async throws -> RollView {
-        try await operations.startRoll(of: merchant, algorithm: nil, for: Self.request).view
+        try await operations.rolls.startRoll(of: merchant, algorithm: nil, for: Self.request).view
     }
 
     func prove(_ hash: PublicKeyHash) async throws {
-        operations.uses.recordProven(hash, at: clock.now)
-        try await operations.storeUses(as: Self.caller)
+        operations.observedUses.recordDecryption(hash, at: clock.now)
+        try await operations.keyUses.storeUses(as: Self.caller)
     }
 
     func ask(_ hash: PublicKeyHash) async throws {
-        _ = try? operations.resolveNow(hash)
-        try await operations.storeUses(as: Self.caller)
+        _ = try? operations.paymentTokens.resolveNow(hash)
+        try await operations.keyUses.storeUses(as: Self.caller)
     }
 }
 
-extension MerchantOperations {
+extension PaymentTokenOperations {
     /// As a caller with every permit.
-    func resolveNow(_ hash: PublicKeyHash) throws -> ResolvedKey { try resolveNow(hash) { _ in } }
+    func resolveNow(_ hash: PublicKeyHash) throws -> DecryptionKey { try resolveNow(hash) { _ in } }
 }
 
 /// The code of the domain's error that `body` throws.

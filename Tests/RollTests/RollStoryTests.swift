@@ -17,7 +17,7 @@ import Vocabulary
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
         let roll = try await real.start(merchant)
-        let again = try await real.operations.startRoll(of: merchant, algorithm: .ecV1, for: RealStore.request)
+        let again = try await real.operations.rolls.startRoll(of: merchant, algorithm: .ecV1, for: RealStore.request)
         #expect(!again.isNew && again.view.roll.number == roll.roll.number)
         #expect(roll.standing.state == .started && roll.standing.waitingFor == .merchant && roll.roll.from == old)
         let new = roll.roll.to
@@ -30,7 +30,7 @@ import Vocabulary
         #expect(try real.state(new) == .current)
         #expect(try real.state(old) == .retiring)
         let promotion = try #require(
-            try await real.operations.auditRecords(
+            try await real.operations.audit.auditRecords(
                 AuditFilter(merchant: merchant, key: new), from: nil, oldestFirst: false, limit: 9
             )
             .first { $0.entry.action == .keyPromoted })
@@ -42,7 +42,7 @@ import Vocabulary
         #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
         #expect(try await state(roll) == .promoted)
         #expect(await refusal { try await finish(roll, hurries: true) } == .malformed)
-        let plan = try await real.operations.finishRoll(
+        let plan = try await real.operations.rolls.finishRoll(
             roll.roll.number, hurries: true, reason: "leaked", dryRun: true, for: RealStore.request)
         #expect(
             plan.transitions.map(\.publicKeyHash) == [old] && plan.warnings.contains { $0.contains("1 days 0 hours") })
@@ -50,16 +50,16 @@ import Vocabulary
         real.clock.advance(by: Self.day)
         #expect(try await state(roll) == .quiet)
         // Asked for a moment ago, and not stored yet.
-        real.operations.uses.recordAsked(old, at: real.clock.now)
+        real.operations.observedUses.recordRequest(old, at: real.clock.now)
         #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
-        try await real.operations.storeUses(as: RealStore.request.caller)
+        try await real.operations.keyUses.storeUses(as: RealStore.request.caller)
         #expect(try await state(roll) == .promoted)
         real.clock.advance(by: Self.day * 7)
         try await finish(roll)
         #expect(try real.state(old) == .revoked)
         #expect(try await state(roll) == .finished)
         try await finish(roll)
-        let prepared = try await real.operations.keyPairs(of: merchant).filter { $0.keyPair.state == .pending }
+        let prepared = try await real.operations.keys.keyPairs(of: merchant).filter { $0.keyPair.state == .pending }
         #expect(prepared.count == 1, "the pair to roll to next")
     }
 
@@ -70,28 +70,29 @@ import Vocabulary
         try await real.certify(roll.roll.to, of: merchant)
         try await real.prove(roll.roll.to)
         let doomed = try await real.onboard(RealStore.merchant(2))
-        _ = try await real.operations.revoke(doomed, reason: "compromised", dryRun: false, for: RealStore.request)
-        _ = try await real.operations.destroy(
+        _ = try await real.operations.transitions.revoke(
+            doomed, reason: "compromised", dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.destroy(
             doomed, after: Self.day, dryRun: false, for: RealStore.request)
         real.clock.advance(by: Self.day * 8)
         #expect(try await state(roll) == .quiet)
         // As the restore of this database does: what happened since it was copied is not known.
         let now = real.clock.now
-        try await real.operations.repository.write {
-            try MerchantOperations.beginWaitingTimesAgain(at: now, exported: [old], in: $0)
+        try await real.store.write {
+            try WaitingTimesAfterRestore.restart(at: now, exported: [old], in: $0)
         }
         #expect(try await state(roll) == .promoted)
         #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
-        #expect(try await real.operations.destroyDueKeyPairs(as: RealStore.request.caller) == 0)
-        #expect(try await real.operations.keyPair(old).keyPair.exportedAt == now)
-        real.clock.advance(by: MerchantOperations.defaultDestructionWait)
-        #expect(try await real.operations.destroyDueKeyPairs(as: RealStore.request.caller) == 1)
+        #expect(try await real.operations.transitions.destroyDueKeyPairs(as: RealStore.request.caller) == 0)
+        #expect(try await real.operations.keys.keyPair(old).keyPair.exportedAt == now)
+        real.clock.advance(by: KeyTransitionOperations.defaultDestructionWait)
+        #expect(try await real.operations.transitions.destroyDueKeyPairs(as: RealStore.request.caller) == 1)
         #expect(try real.state(doomed) == .destroyed)
     }
 
     @Test func `a token to a key that no roll leads to, or with an older certificate, promotes nothing`() async throws {
         _ = try await real.onboard(merchant)
-        let stray = try await real.operations.generateKeyPair(
+        let stray = try await real.operations.keys.generateKeyPair(
             for: merchant, algorithm: nil, purpose: .paymentProcessing, for: RealStore.request
         ).keyPair.publicKeyHash
         try await real.certify(stray, of: merchant)
@@ -124,11 +125,11 @@ import Vocabulary
         #expect(try real.state(new) == .current)
         // Trouble: the old key is activated at Apple again, and promoted here.
         real.clock.advance(by: Self.day)
-        _ = try await real.operations.promote(old, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.promote(old, dryRun: false, for: RealStore.request)
         // A late token for the new key says nothing about what Apple encrypts to afterwards.
         try await real.prove(new)
         real.clock.advance(by: Self.day * 30)
-        _ = try await real.operations.promote(new, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.promote(new, dryRun: false, for: RealStore.request)
         real.clock.advance(by: Self.day * 40)
         #expect(try await state(roll) == .promoted)
         #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
@@ -151,17 +152,17 @@ import Vocabulary
             let roll = try await real.start(merchant)
             try await real.certify(roll.roll.to, of: merchant)
             let arrived = real.clock.now
-            real.operations.uses.recordProven(roll.roll.to, at: arrived)
+            real.operations.observedUses.recordDecryption(roll.roll.to, at: arrived)
             // Uses are stored some seconds late.
             real.clock.advance(by: .seconds(5))
-            try await real.operations.storeUses(as: RealStore.caller)
+            try await real.operations.keyUses.storeUses(as: RealStore.caller)
             if !automatic {
-                _ = try await real.operations.promote(roll.roll.to, dryRun: false, for: RealStore.request)
+                _ = try await real.operations.transitions.promote(roll.roll.to, dryRun: false, for: RealStore.request)
             }
             real.clock.advance(by: Self.day * 7)
             let use = try real.store.readNow { try $0.keyUse(of: roll.roll.to) }
             #expect(use?.promotionConfirmedAt == (automatic ? arrived : nil))
-            let standing = try await real.operations.roll(roll.roll.number).standing
+            let standing = try await real.operations.rolls.roll(roll.roll.number).standing
             #expect(standing.state == (automatic ? .quiet : .promoted))
         }
     }
@@ -174,23 +175,23 @@ import Vocabulary
         let roll = try await real.start(merchant)
         let new = roll.roll.to
         try await real.certify(new, of: merchant)
-        _ = try await real.operations.promote(new, dryRun: false, for: RealStore.request)
-        _ = try await real.operations.revoke(old, reason: "by hand", dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.promote(new, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.revoke(old, reason: "by hand", dryRun: false, for: RealStore.request)
         #expect(try await open() == nil)
         let promoted = real.clock.now
         // In one write: one before the promotion, one after it.
-        real.operations.uses.recordProven(new, at: promoted.adding(.seconds(-1)))
-        real.operations.uses.recordProven(new, at: promoted.adding(.seconds(4)))
+        real.operations.observedUses.recordDecryption(new, at: promoted.adding(.seconds(-1)))
+        real.operations.observedUses.recordDecryption(new, at: promoted.adding(.seconds(4)))
         real.clock.advance(by: .seconds(5))
-        try await real.operations.storeUses(as: RealStore.caller)
+        try await real.operations.keyUses.storeUses(as: RealStore.caller)
         real.clock.advance(by: Self.day)
         try await real.prove(new)
         #expect(
             try real.store.readNow { try $0.keyUse(of: new)?.promotionConfirmedAt } == promoted.adding(.seconds(4)))
         // A restored key retires under a roll of its own, which needs no other token.
-        _ = try await real.operations.restore(old, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.restore(old, dryRun: false, for: RealStore.request)
         real.clock.advance(by: Self.day * 7)
-        let restored = try await real.operations.roll(try #require(try await open()))
+        let restored = try await real.operations.rolls.roll(try #require(try await open()))
         #expect(restored.standing.state == .quiet)
     }
 
@@ -199,24 +200,25 @@ import Vocabulary
         real.clock.advance(by: Self.day)
         let first = try await real.start(merchant)
         // Abandoned with its key.
-        _ = try await real.operations.revoke(first.roll.to, reason: "no", dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.revoke(
+            first.roll.to, reason: "no", dryRun: false, for: RealStore.request)
         #expect(try await state(first) == .abandoned)
         let second = try await real.start(merchant)
         try await real.certify(second.roll.to, of: merchant)
-        _ = try await real.operations.promote(second.roll.to, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.promote(second.roll.to, dryRun: false, for: RealStore.request)
         #expect(try await state(second) == .promoted)
         // RevertedChange and done again: the same roll.
-        _ = try await real.operations.promote(old, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.promote(old, dryRun: false, for: RealStore.request)
         #expect(try await state(second) == .certificateStored)
         #expect(try await open() == second.roll.number)
-        _ = try await real.operations.promote(second.roll.to, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.promote(second.roll.to, dryRun: false, for: RealStore.request)
         #expect(await refusal { try await abandon(second) } == .rollStateConflict)
-        _ = try await real.operations.revoke(old, reason: "by hand", dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.revoke(old, reason: "by hand", dryRun: false, for: RealStore.request)
         #expect(try await state(second) == .finished)
         // A restored key retires under a roll of its own.
-        _ = try await real.operations.restore(old, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.restore(old, dryRun: false, for: RealStore.request)
         let third = try #require(try await open())
-        let view = try await real.operations.roll(third)
+        let view = try await real.operations.rolls.roll(third)
         #expect(view.roll.from == old && view.roll.to == second.roll.to && view.standing.state == .promoted)
     }
 
@@ -225,18 +227,18 @@ import Vocabulary
         var others: [PublicKeyHash] = []
         for _ in 0..<2 {
             real.clock.advance(by: Self.day)
-            let hash = try await real.operations.generateKeyPair(
+            let hash = try await real.operations.keys.generateKeyPair(
                 for: merchant, algorithm: nil, purpose: .paymentProcessing, for: RealStore.request
             ).keyPair.publicKeyHash
             try await real.certify(hash, of: merchant)
             others.append(hash)
         }
-        _ = try await real.operations.promote(others[0], dryRun: false, for: RealStore.request)
-        let first = try await real.operations.roll(try #require(try await open()))
+        _ = try await real.operations.transitions.promote(others[0], dryRun: false, for: RealStore.request)
+        let first = try await real.operations.rolls.roll(try #require(try await open()))
         #expect(first.roll.from == old && first.roll.to == others[0])
-        _ = try await real.operations.promote(others[1], dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.promote(others[1], dryRun: false, for: RealStore.request)
         #expect(try await state(first) == .abandoned)
-        let second = try await real.operations.roll(try #require(try await open()))
+        let second = try await real.operations.rolls.roll(try #require(try await open()))
         #expect(second.roll.from == others[0] && second.roll.to == others[1])
     }
 
@@ -246,7 +248,7 @@ import Vocabulary
         let roll = try await real.start(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         for dryRun in [true, false] {
-            let transitions = try await real.operations.revoke(
+            let transitions = try await real.operations.transitions.revoke(
                 old, reason: "compromised", dryRun: dryRun, for: RealStore.request)
             for words in ["serial number 0A", "activate the certificate of \(roll.roll.to)", "410", "key destroy"] {
                 #expect(transitions.warnings.contains { $0.contains(words) }, "\(words): \(transitions.warnings)")
@@ -267,15 +269,15 @@ import Vocabulary
         real.clock.advance(by: Self.day * 7)
         #expect(try await state(roll) == .quiet)
         let held = HeldRepository(real.store)
-        let operations = MerchantOperations(
-            repository: held, custodian: real.operations.custodian, claims: MemoryClaimLedger(), clock: real.clock,
+        let operations = Operations(
+            repository: held, custodian: NamedKeysCustodian(), claims: MemoryClaimLedger(), clock: real.clock,
             environment: .sandbox)
-        operations.uses.counter(for: old).record(at: real.clock.now)
-        let storing = Task { try await operations.storeUses(as: RealStore.caller) }
+        operations.observedUses.counter(for: old).record(at: real.clock.now)
+        let storing = Task { try await operations.keyUses.storeUses(as: RealStore.caller) }
         await held.firstRead()
         #expect(
             await refusal {
-                _ = try await operations.finishRoll(
+                _ = try await operations.rolls.finishRoll(
                     roll.roll.number, hurries: false, reason: nil, dryRun: true, for: RealStore.request)
             } == .rollNotQuiet)
         held.release()
@@ -283,14 +285,14 @@ import Vocabulary
         #expect(try real.state(old) == .retiring)
         #expect(try await state(roll) == .promoted)
         real.clock.advance(by: Self.day * 7)
-        _ = try await operations.finishRoll(
+        _ = try await operations.rolls.finishRoll(
             roll.roll.number, hurries: false, reason: nil, dryRun: false, for: RealStore.request)
         #expect(try real.state(old) == .revoked, "what was stored is told by the store alone")
     }
 
     @Test func `observed use is counted for each kind, and survives what could not be stored`() async throws {
         let hash = try await real.onboard(merchant)
-        let counter = real.operations.uses.counter(for: hash)
+        let counter = real.operations.observedUses.counter(for: hash)
         let first = real.clock.now
         for _ in 0..<5 {
             counter.record(at: real.clock.now)
@@ -298,43 +300,45 @@ import Vocabulary
         }
         try await real.ask(hash)
         try await real.prove(hash)
-        let use = try #require(try await real.operations.keyPair(hash).use)
+        let use = try #require(try await real.operations.keys.keyPair(hash).use)
         #expect(use.requests?.count == 6 && use.decryptions?.count == 1)
         #expect(use.requests?.first == first && use.requests?.last == real.clock.now)
         counter.record(at: real.clock.now)
         try real.store.close()
-        #expect(await refusal { try await real.operations.storeUses(as: RealStore.caller) } == .storeUnavailable)
-        #expect(await refusal { try await real.operations.storeUses(as: RealStore.caller) } == .storeUnavailable)
+        #expect(
+            await refusal { try await real.operations.keyUses.storeUses(as: RealStore.caller) } == .storeUnavailable)
+        #expect(
+            await refusal { try await real.operations.keyUses.storeUses(as: RealStore.caller) } == .storeUnavailable)
     }
 
     @Test func `counts of many threads add up`() async throws {
         let hash = try await real.onboard(merchant)
-        let counter = real.operations.uses.counter(for: hash)
+        let counter = real.operations.observedUses.counter(for: hash)
         await withTaskGroup { tasks in
             for _ in 0..<4 {
                 tasks.addTask { for _ in 0..<20_000 { counter.record(at: real.clock.now) } }
             }
-            tasks.addTask { for _ in 0..<50 { _ = try? await real.operations.storeUses(as: RealStore.caller) } }
+            tasks.addTask { for _ in 0..<50 { _ = try? await real.operations.keyUses.storeUses(as: RealStore.caller) } }
         }
-        try await real.operations.storeUses(as: RealStore.caller)
-        #expect(try await real.operations.keyPair(hash).use?.requests?.count == 80_000)
+        try await real.operations.keyUses.storeUses(as: RealStore.caller)
+        #expect(try await real.operations.keys.keyPair(hash).use?.requests?.count == 80_000)
     }
 
     private func finish(_ view: RollView, hurries: Bool = false) async throws {
-        _ = try await real.operations.finishRoll(
+        _ = try await real.operations.rolls.finishRoll(
             view.roll.number, hurries: hurries, reason: nil, dryRun: false, for: RealStore.request)
     }
 
     private func abandon(_ view: RollView) async throws {
-        _ = try await real.operations.abandonRoll(
+        _ = try await real.operations.rolls.abandonRoll(
             view.roll.number, reason: nil, dryRun: false, for: RealStore.request)
     }
 
     private func state(_ view: RollView) async throws -> RollState {
-        try await real.operations.roll(view.roll.number).standing.state
+        try await real.operations.rolls.roll(view.roll.number).standing.state
     }
 
     private func open() async throws -> Int? {
-        try await real.operations.rolls(of: merchant, state: .open, before: nil, limit: 9).first?.roll.number
+        try await real.operations.rolls.rolls(of: merchant, state: .open, before: nil, limit: 9).first?.roll.number
     }
 }

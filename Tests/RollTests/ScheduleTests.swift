@@ -13,29 +13,29 @@ import Vocabulary
     let clock = HandMovedClock()
     let merchant = RealStore.merchant(1)
 
-    func operations(_ policy: RollPolicy = RollPolicy()) -> MerchantOperations {
-        MerchantOperations(
+    func operations(_ policy: RollPolicy = RollPolicy()) -> Operations {
+        Operations(
             repository: repository, custodian: NamedKeysCustodian(), claims: MemoryClaimLedger(), clock: clock,
             environment: .sandbox, rolls: policy)
     }
 
-    func key(_ operations: MerchantOperations, days: Int, promoted: Bool, purpose: KeyPurpose = .paymentProcessing)
+    func key(_ operations: Operations, days: Int, promoted: Bool, purpose: KeyPurpose = .paymentProcessing)
         async throws -> PublicKeyHash
     {
-        let hash = try await operations.generateKeyPair(
+        let hash = try await operations.keys.generateKeyPair(
             for: merchant, algorithm: nil, purpose: purpose, for: Self.request
         ).keyPair.publicKeyHash
-        _ = try await operations.storeCertificate(
+        _ = try await operations.certificates.storeCertificate(
             NamedKeysCustodian.certificate(
                 hash, of: merchant, from: clock.now, to: clock.now.adding(Self.day * days), purpose: purpose), for: nil,
             for: Self.request)
-        if promoted { _ = try await operations.promote(hash, dryRun: false, for: Self.request) }
+        if promoted { _ = try await operations.transitions.promote(hash, dryRun: false, for: Self.request) }
         return hash
     }
 
-    func pass(_ operations: MerchantOperations, days: Int) async throws {
+    func pass(_ operations: Operations, days: Int) async throws {
         for _ in 0..<days {
-            _ = try await operations.runSchedule(as: RealStore.caller)
+            _ = try await operations.renewals.runSchedule(as: RealStore.caller)
             clock.advance(by: Self.day)
         }
     }
@@ -44,7 +44,8 @@ import Vocabulary
         async throws
     {
         let operations = operations()
-        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        _ = try await operations.merchants.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
         let hash = try await key(operations, days: 100, promoted: true)
         let end = clock.now.adding(Self.day * 100)
         try await pass(operations, days: 120)
@@ -65,7 +66,8 @@ import Vocabulary
 
     @Test func `an identity certificate's end is told of like the others, and rolls nothing`() async throws {
         let operations = operations()
-        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        _ = try await operations.merchants.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
         let hash = try await key(operations, days: 100, promoted: true, purpose: .identity)
         try await pass(operations, days: 120)
         let ends = repository.events.filter {
@@ -78,9 +80,10 @@ import Vocabulary
 
     @Test func `a step that is missing is reminded of every week`() async throws {
         let operations = operations()
-        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        _ = try await operations.merchants.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
         _ = try await key(operations, days: 700, promoted: true)
-        _ = try await operations.startRoll(of: merchant, algorithm: nil, for: Self.request)
+        _ = try await operations.rolls.startRoll(of: merchant, algorithm: nil, for: Self.request)
         try await pass(operations, days: 30)
         let reminders = repository.events.filter { $0.kind == .rollWaiting }
         #expect(reminders.count == 4)
@@ -89,19 +92,20 @@ import Vocabulary
 
     @Test func `a revoked key that is asked for raises one event a day, an unknown one none`() async throws {
         let operations = operations()
-        _ = try await operations.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
+        _ = try await operations.merchants.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
         let hash = try await key(operations, days: 700, promoted: true)
-        _ = try? operations.resolveNow(hash)
+        _ = try? operations.paymentTokens.resolveNow(hash)
         clock.advance(by: .seconds(1))
-        _ = try await operations.revoke(hash, reason: "compromised", dryRun: false, for: Self.request)
+        _ = try await operations.transitions.revoke(hash, reason: "compromised", dryRun: false, for: Self.request)
         func alarms() -> Int { repository.events.count { $0.kind == .revokedKeyRequested } }
-        try await operations.storeUses(as: RealStore.caller)
+        try await operations.keyUses.storeUses(as: RealStore.caller)
         #expect(alarms() == 0, "it was asked for before it was revoked")
         for hour in 0..<48 {
             clock.advance(by: .seconds(3600))
-            for _ in 0..<10 { _ = try? operations.resolveNow(hash) }
-            _ = try? operations.resolveNow(PublicKeyHash(of: [UInt8(hour)]))
-            try await operations.storeUses(as: RealStore.caller)
+            for _ in 0..<10 { _ = try? operations.paymentTokens.resolveNow(hash) }
+            _ = try? operations.paymentTokens.resolveNow(PublicKeyHash(of: [UInt8(hour)]))
+            try await operations.keyUses.storeUses(as: RealStore.caller)
         }
         #expect(alarms() == 2)
     }
@@ -117,7 +121,7 @@ import Vocabulary
             try await real.certify(roll.roll.to, of: merchant)
             try await real.prove(roll.roll.to)
             for _ in 0..<9 {
-                _ = try await real.operations.runSchedule(as: RealStore.caller)
+                _ = try await real.operations.renewals.runSchedule(as: RealStore.caller)
                 real.clock.advance(by: Self.day)
             }
             #expect(try real.state(old) == (finishes ? .revoked : .retiring))
@@ -129,17 +133,17 @@ import Vocabulary
         policy.finishesWhenQuiet = true
         let real = try RealStore(policy: policy)
         let old = try await real.onboard(merchant)
-        _ = try await real.operations.exportPrivateKey(old, for: RealStore.request)
+        _ = try await real.operations.paymentTokens.exportPrivateKey(old, for: RealStore.request)
         real.clock.advance(by: Self.day)
         let roll = try await real.start(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         try await real.prove(roll.roll.to)
         for _ in 0..<40 {
-            _ = try await real.operations.runSchedule(as: RealStore.caller)
+            _ = try await real.operations.renewals.runSchedule(as: RealStore.caller)
             real.clock.advance(by: Self.day)
         }
         #expect(try real.state(old) == .retiring)
-        _ = try await real.operations.finishRoll(
+        _ = try await real.operations.rolls.finishRoll(
             roll.roll.number, hurries: true, reason: "nobody has it any more", dryRun: false, for: RealStore.request)
         #expect(try real.state(old) == .revoked)
     }

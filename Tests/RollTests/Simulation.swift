@@ -45,8 +45,8 @@ final class Simulation {
                 pay(payment.merchant)
             }
             advance(to: begin.adding(Self.tick))
-            try await real.operations.storeUses(as: RealStore.caller)
-            let report = try await real.operations.runSchedule(as: RealStore.caller)
+            try await real.operations.keyUses.storeUses(as: RealStore.caller)
+            let report = try await real.operations.renewals.runSchedule(as: RealStore.caller)
             counts["rolls started", default: 0] += report.rollsStarted
             counts["rolls finished", default: 0] += report.rollsFinished
             counts["warnings", default: 0] += report.warnings
@@ -63,19 +63,20 @@ final class Simulation {
 
     private func join(_ index: Int) async throws {
         let merchant = merchants[index].identifier
-        _ = try await real.operations.addMerchant(
+        _ = try await real.operations.merchants.addMerchant(
             merchant, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
-        let made = try await real.operations.prepareKeyPairs(of: merchant, algorithm: .ecV1, for: RealStore.request)
+        let made = try await real.operations.preparation.prepareKeyPairs(
+            of: merchant, algorithm: .ecV1, for: RealStore.request)
         let signsBoth = Bool.random(using: &generator)
         for keyPair in made.prefix(signsBoth ? 2 : 1) { try await real.certify(keyPair.publicKeyHash, of: merchant) }
         let first = made[0].publicKeyHash
-        _ = try await real.operations.promote(first, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.promote(first, dryRun: false, for: RealStore.request)
         merchants[index].join(with: first, certificateEnds: real.clock.now.adding(Self.day * 760))
     }
 
     /// Who is asked for something does it after a delay of its own, or never.
     private func actOnRolls() async throws {
-        let open = try await real.operations.rolls(of: nil, state: .open, before: nil, limit: 100_000)
+        let open = try await real.operations.rolls.rolls(of: nil, state: .open, before: nil, limit: 100_000)
         for view in open.reversed() {
             guard let index = merchants.firstIndex(of: view.roll.merchantIdentifier) else { continue }
             let to = view.roll.to
@@ -90,7 +91,7 @@ final class Simulation {
                 merchants[index].activate(to, at: real.clock.now, &generator)
                 if merchants[index].promotesByHand {
                     merchants[index].promotedByHand.insert(to)
-                    _ = try await real.operations.promote(to, dryRun: false, for: RealStore.request)
+                    _ = try await real.operations.transitions.promote(to, dryRun: false, for: RealStore.request)
                 }
             case .promoted, .quiet:
                 if !merchants[index].activated.contains(to), !merchants[index].promotedByHand.contains(to) {
@@ -108,7 +109,7 @@ final class Simulation {
         let (merchant, now) = (merchants[index], real.clock.now)
         func promote(_ hash: PublicKeyHash) async throws {
             merchants[index].promotedByHand.insert(hash)
-            _ = try await real.operations.promote(hash, dryRun: false, for: RealStore.request)
+            _ = try await real.operations.transitions.promote(hash, dryRun: false, for: RealStore.request)
         }
         guard let repeated = merchant.repeated else {
             guard merchant.takesRollBack, let from = roll.from, merchant.usesOnly(roll.to),
@@ -136,15 +137,15 @@ final class Simulation {
     private func pay(_ index: Int) {
         let now = real.clock.now
         if merchants[index].sendsJunk, let hash = merchants[index].knownHashes.randomElement(using: &generator) {
-            _ = try? real.operations.resolveNow(hash)
+            _ = try? real.operations.paymentTokens.resolveNow(hash)
             note("junk")
         }
         guard let hash = merchants[index].keyOfToken(at: now, &generator) else {
             return note("no certificate at Apple")
         }
         do {
-            _ = try real.operations.resolveNow(hash)
-            real.operations.uses.recordProven(hash, at: now)
+            _ = try real.operations.paymentTokens.resolveNow(hash)
+            real.operations.observedUses.recordDecryption(hash, at: now)
             note("tokens")
         } catch { fail("a token of \(merchants[index].identifier) can't be decrypted: \(error)") }
     }
@@ -160,7 +161,7 @@ final class Simulation {
             }
             try await judgeReminders(of: merchant.identifier, events)
             for (hash, ends) in merchant.certificateEnds {
-                let records = try await real.operations.auditRecords(
+                let records = try await real.operations.audit.auditRecords(
                     AuditFilter(merchant: merchant.identifier, key: hash), from: nil, oldestFirst: false, limit: 100)
                 let begins = records.reversed().filter { $0.entry.action == .keyPromoted }.map(\.entry.at)
                 let superseded = records.reversed().filter { $0.entry.action == .keySuperseded }.map(\.entry.at)
@@ -187,7 +188,7 @@ final class Simulation {
 
     /// Whoever left a roll waiting was reminded of it every week.
     private func judgeReminders(of merchant: MerchantIdentifier, _ events: [Event]) async throws {
-        for view in try await real.operations.rolls(of: merchant, state: .open, before: nil, limit: 100)
+        for view in try await real.operations.rolls.rolls(of: merchant, state: .open, before: nil, limit: 100)
         where view.standing.waitingFor == .merchant {
             let waited = real.clock.now.millisecondsSince1970 - view.standing.since.millisecondsSince1970
             let least = waited / (Self.day * 7 + Self.tick).milliseconds
@@ -217,7 +218,8 @@ final class Simulation {
 
     /// The same for the same run: the audit's last hash stands for everything before it.
     func digest() async throws -> String {
-        let last = try await real.operations.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1).first
+        let last = try await real.operations.audit.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1)
+            .first
         let text = counts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         return Hex.encode(SHA256.hash(data: Data((Hex.encode(last?.hash ?? []) + text).utf8)))
     }

@@ -12,14 +12,14 @@ import Vocabulary
     init() throws { real = try RealStore() }
 
     func finding(_ code: StatusFinding.Code) async throws -> StatusFinding? {
-        let findings = try await real.operations.status().findings.filter { $0.code == code }
+        let findings = try await real.operations.monitoring.status().findings.filter { $0.code == code }
         #expect(findings.count <= 1)
         return findings.first
     }
 
     /// Another key pair for the merchant, `standby`.
     func standby(_ merchant: MerchantIdentifier, days: Int) async throws -> PublicKeyHash {
-        let hash = try await real.operations.generateKeyPair(
+        let hash = try await real.operations.keys.generateKeyPair(
             for: merchant, algorithm: .ecV1, purpose: .paymentProcessing, for: RealStore.request
         ).keyPair.publicKeyHash
         try await real.certify(hash, of: merchant, days: days)
@@ -35,7 +35,7 @@ import Vocabulary
         var before: [PublicKeyHash: Severity] = [:]
         var seen: [PublicKeyHash: [Severity]] = [:]
         for day in 0..<120 {
-            let findings = try await real.operations.status().findings
+            let findings = try await real.operations.monitoring.status().findings
             let items = findings.filter { $0.code == .certificateExpiring || $0.code == .certificateExpired }
                 .flatMap(\.mostUrgent)
             var severities: [PublicKeyHash: Severity] = [:]
@@ -77,7 +77,7 @@ import Vocabulary
         // 110 current keys that end in 40 days, their merchants below target; the last three end sooner.
         for number in 0..<110 { _ = try await real.onboard(RealStore.merchant(number), days: number < 107 ? 40 : 5) }
         for number in 110..<130 {
-            _ = try await real.operations.addMerchant(
+            _ = try await real.operations.merchants.addMerchant(
                 RealStore.merchant(number), name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
         }
         let ending = try #require(try await finding(.certificateExpiring))
@@ -91,7 +91,7 @@ import Vocabulary
         #expect(
             Set(below.mostUrgent.prefix(3).compactMap(\.merchantIdentifier)) == Set((107..<110).map(RealStore.merchant))
         )
-        let codes = try await real.operations.status().findings.map(\.code)
+        let codes = try await real.operations.monitoring.status().findings.map(\.code)
         #expect(Set(codes).count == codes.count)
     }
 
@@ -108,13 +108,15 @@ import Vocabulary
     @Test func `a merchant that lost its last active key is critical, a new one is not`() async throws {
         let (old, new) = (RealStore.merchant(1), RealStore.merchant(2))
         let hash = try await real.onboard(old, days: 5)
-        _ = try await real.operations.addMerchant(new, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
+        _ = try await real.operations.merchants.addMerchant(
+            new, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
         #expect(try await finding(.belowTarget)?.counts == [.critical: 1, .warning: 0, .notice: 1])
-        _ = try await real.operations.revoke(hash, reason: "compromised", dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.revoke(
+            hash, reason: "compromised", dryRun: false, for: RealStore.request)
         let below = try #require(try await finding(.belowTarget))
         #expect(below.counts == [.critical: 1, .warning: 0, .notice: 1])
         #expect(below.mostUrgent.map(\.merchantIdentifier) == [old, new])
-        _ = try await real.operations.restore(hash, dryRun: false, for: RealStore.request)
+        _ = try await real.operations.transitions.restore(hash, dryRun: false, for: RealStore.request)
         #expect(try await finding(.belowTarget)?.severity == .notice)
     }
 }

@@ -37,7 +37,7 @@ struct AuditTamperingTests {
                 if links.isEmpty { examination.finish(given: stretch.given) }
             } while !links.isEmpty
         }
-        examination.judgeOrder()
+        examination.checkOrder()
         return examination.breaks
     }
 

@@ -12,7 +12,7 @@ struct DatabaseDifferenceTests {
 
     /// Compares the store as it is after `changes` with a backup from before them.
     private func difference(
-        _ changes: @escaping @Sendable (any MerchantTransaction) throws -> Void
+        _ changes: @escaping @Sendable (any RepositoryWriting) throws -> Void
     ) async throws -> DatabaseDifference {
         let backup = temporary.directory.appending(path: "b").path
         _ = try await temporary.store.backUp(to: backup, programVersion: "1", at: Sample.moment)

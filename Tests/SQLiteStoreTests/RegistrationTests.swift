@@ -265,30 +265,4 @@ struct RegistrationTests {
             }
         }
     }
-
-    @Test("a database of the first version is brought up to date with everything in it")
-    func migration() async throws {
-        let directory = try makeDirectory()
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let path = directory.appending(path: "merchants.db").path
-        let first = Schema.migrations[0]
-        try beside(path) { db in
-            try db.execute(sql: first.sql)
-            try db.execute(
-                sql: """
-                    INSERT INTO migrations (version, name, sha256, applied_at) VALUES (1, ?, ?, 1);
-                    INSERT INTO merchants (identifier, target_active_key_pairs, created_at) VALUES ('merchant.a', 2, 1);
-                    """, arguments: [first.name, Data(Sample.sha256(first.sql))])
-            try db.execute(sql: "PRAGMA application_id = \(0x6D6B_6479); PRAGMA user_version = 1")
-        }
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-        let store = try SQLiteStore.open(path: path)
-        try store.readNow { reader throws in
-            #expect(try reader.counts(at: Sample.moment).merchants == 1)
-            #expect(try reader.registrations(after: nil, limit: 1, all: true).isEmpty)
-        }
-        #expect(try await store.quickCheck() == [])
-        try store.close()
-        #expect(try beside(path) { try Int.fetchOne($0, sql: "PRAGMA user_version") } == Schema.migrations.count)
-    }
 }

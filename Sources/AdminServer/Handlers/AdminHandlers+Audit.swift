@@ -21,7 +21,7 @@ extension AdminHandlers {
         let limit = try call.limit()
         let filter = try call.auditFilter()
         let order = try call.query.value("order", as: AuditOrder.self)
-        let records = try await operations.auditRecords(
+        let records = try await operations.audit.auditRecords(
             filter, from: try call.numericCursor(), oldestFirst: order == .oldestFirst, limit: limit + 1)
         return try AdminResponse(
             Page(records, limit: limit, document: AuditRecordDocument.init) { String($0.sequence) })
@@ -38,7 +38,7 @@ extension AdminHandlers {
         }
         return try AdminResponse(
             AuditVerificationDocument(
-                try await operations.verifyAudit(from: try call.numericCursor() ?? 1, against: kept)))
+                try await operations.audit.verifyAudit(from: try call.numericCursor() ?? 1, against: kept)))
     }
 }
 

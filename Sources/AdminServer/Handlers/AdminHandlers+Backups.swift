@@ -14,13 +14,13 @@ extension AdminRoute {
 extension AdminHandlers {
     func createBackup(_ call: AdminCall) async throws -> AdminResponse {
         let body: BackupRequest = try call.read()
-        let manifest = try await operations.createBackup(at: body.file, for: call.request)
+        let manifest = try await operations.backups.createBackup(at: body.file, for: call.request)
         return try AdminResponse(BackupDocument(manifest, file: body.file), status: .created)
     }
 
     func verifyBackup(_ call: AdminCall) async throws -> AdminResponse {
         let body: BackupRequest = try call.read()
-        let verification = try await operations.verifyBackup(body.file, for: call.request)
+        let verification = try await operations.backups.verifyBackup(body.file, for: call.request)
         return try AdminResponse(BackupVerificationDocument(verification, file: body.file))
     }
 }

@@ -20,20 +20,20 @@ extension AdminRoute {
 extension AdminHandlers {
     /// The bytes exactly as Apple provided them: hexadecimal digits, hence text.
     func getDomainFileBytes(_ call: AdminCall) async throws -> AdminResponse {
-        AdminResponse(bytes: ByteBuffer(bytes: try await operations.domainFile().bytes), mediaType: "text/plain")
+        AdminResponse(bytes: ByteBuffer(bytes: try await operations.domains.domainFile().bytes), mediaType: "text/plain")
     }
 
     func getDomainFile(_ call: AdminCall) async throws -> AdminResponse {
-        try AdminResponse(DomainFileDocument(try await operations.domainFile()))
+        try AdminResponse(DomainFileDocument(try await operations.domains.domainFile()))
     }
 
     func setDomainFile(_ call: AdminCall) async throws -> AdminResponse {
-        try AdminResponse(DomainFileDocument(try await operations.setDomainFile(call.body, for: call.request)))
+        try AdminResponse(DomainFileDocument(try await operations.domains.setDomainFile(call.body, for: call.request)))
     }
 
     func checkDomain(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(DomainCheckRequest.self)
-        let report = try await operations.checkDomain(body.domainName)
+        let report = try await operations.domains.checkDomain(body.domainName)
         return try AdminResponse(DomainCheckDocument(report))
     }
 }

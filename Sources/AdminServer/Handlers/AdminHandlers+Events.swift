@@ -27,21 +27,21 @@ extension AdminHandlers {
         let limit = query.limit - 1
         if query.part == .newest {
             query.limit = limit
-            let found = try await operations.events(query)
+            let found = try await operations.events.events(query)
             return try AdminResponse(Page(items: found.map(EventDocument.init), nextCursor: nil))
         }
         let wait = try Self.wait(call)
         let (asked, operations) = (query, operations)
         // During a shutdown the response is sent at once: the client asks again when the daemon runs.
         let found = try await cancelWhenGracefulShutdown {
-            try await operations.events(asked, waitingUpTo: wait)
+            try await operations.events.events(asked, waitingUpTo: wait)
         }
         return try AdminResponse(Page(found, limit: limit, document: EventDocument.init) { String($0.sequence) })
     }
 
     func redeliverEvents(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(orEmpty: RedeliverEventsRequest())
-        let count = try await operations.redeliver(body.sequence, to: body.webhook, for: call.request)
+        let count = try await operations.events.redeliver(body.sequence, to: body.webhook, for: call.request)
         return try AdminResponse(RedeliveredEventsDocument(redelivered: count))
     }
 
@@ -62,7 +62,7 @@ extension AdminHandlers {
     }
 
     private static func wait(_ call: AdminCall) throws(MerchantError) -> Duration {
-        let longest = Int(MerchantOperations.longestEventWait.components.seconds)
+        let longest = Int(EventOperations.longestEventWait.components.seconds)
         let seconds = try call.query.integer("wait", in: 0...longest, expectation: "0 to \(longest) seconds")
         return .seconds(seconds ?? 0)
     }

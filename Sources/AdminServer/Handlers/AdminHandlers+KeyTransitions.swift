@@ -20,25 +20,25 @@ extension AdminHandlers {
     func promoteKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(orEmpty: KeyTransitionRequest())
         return try response(
-            await operations.promote(hash, dryRun: body.dryRun ?? false, for: call.request))
+            await operations.transitions.promote(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func revokeKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(RevokeKeyRequest.self)
         return try response(
-            await operations.revoke(hash, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request))
+            await operations.transitions.revoke(hash, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func restoreKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(orEmpty: KeyTransitionRequest())
         return try response(
-            await operations.restore(hash, dryRun: body.dryRun ?? false, for: call.request))
+            await operations.transitions.restore(hash, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func destroyKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(orEmpty: DestroyKeyRequest())
         return try response(
-            await operations.destroy(
+            await operations.transitions.destroy(
                 hash, after: body.afterSeconds.map { .seconds($0) }, dryRun: body.dryRun ?? false, for: call.request))
     }
 

@@ -30,7 +30,7 @@ extension AdminRoute {
 extension AdminHandlers {
     func listKeys(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         let limit = try call.limit()
-        var found = try await operations.keyPairs(of: merchant)[...]
+        var found = try await operations.keys.keyPairs(of: merchant)[...]
         if let cursor = try call.query.value("cursor", as: PublicKeyHash.self) {
             guard let index = found.firstIndex(where: { $0.keyPair.publicKeyHash == cursor }) else {
                 throw MerchantError(.malformed, "'cursor' names no key pair of this merchant")
@@ -59,19 +59,19 @@ extension AdminHandlers {
     private func keys(_ call: AdminCall, in state: KeyState) async throws -> AdminResponse {
         let limit = try call.limit()
         let cursor = try call.query.value("cursor", as: PublicKeyHash.self)
-        let found = try await operations.keyPairs(in: state, after: cursor, limit: limit + 1)
+        let found = try await operations.keys.keyPairs(in: state, after: cursor, limit: limit + 1)
         return try AdminResponse(
             Page(found, limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL })
     }
 
     private func keys(_ call: AdminCall, prefix: String) async throws -> AdminResponse {
-        let found = try await operations.keyPairs(prefix: prefix, limit: try call.limit())
+        let found = try await operations.keys.keyPairs(prefix: prefix, limit: try call.limit())
         return try AdminResponse(Page(items: found.map(KeyDocument.init), nextCursor: nil))
     }
 
     func generateKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         let body = try call.read(orEmpty: GenerateKeyRequest())
-        let view = try await operations.generateKeyPair(
+        let view = try await operations.keys.generateKeyPair(
             for: merchant,
             algorithm: body.algorithm, purpose: body.purpose ?? .paymentProcessing,
             for: call.creatingRequest(Paths.keys(of: merchant)))
@@ -89,7 +89,7 @@ extension AdminHandlers {
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
-        let view = try await operations.importKeyPair(
+        let view = try await operations.keys.importKeyPair(
             to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: Array(certificate),
             state: body.state ?? .standby, purpose: body.purpose ?? .paymentProcessing,
             allowsExpired: body.allowExpired ?? false,
@@ -98,13 +98,13 @@ extension AdminHandlers {
     }
 
     func getKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
-        let view = try await operations.keyPair(hash)
+        let view = try await operations.keys.keyPair(hash)
         return try AdminResponse(KeyDocument(view)).about(merchant: view.keyPair.merchantIdentifier, key: hash)
     }
 
     /// PKCS#10: PEM, or DER where `Accept` names it first.
     func getCSR(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
-        let view = try await operations.keyPair(hash)
+        let view = try await operations.keys.keyPair(hash)
         guard let der = view.certificateSigningRequest else {
             throw MerchantError(.notFound, "key \(hash) has no CSR")
         }
@@ -135,7 +135,7 @@ extension AdminHandlers {
         guard !call.body.isEmpty else {
             throw MerchantError(.malformed, "found an empty body, expected one certificate, PEM or DER")
         }
-        let view = try await operations.storeCertificate(call.body, for: merchant, for: call.request)
+        let view = try await operations.certificates.storeCertificate(call.body, for: merchant, for: call.request)
         return try AdminResponse(KeyDocument(view))
             .about(merchant: view.keyPair.merchantIdentifier, key: view.keyPair.publicKeyHash)
     }

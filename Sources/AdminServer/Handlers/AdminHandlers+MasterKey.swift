@@ -15,7 +15,7 @@ extension AdminRoute {
 
 extension AdminHandlers {
     func getMasterKey(_ call: AdminCall) async throws -> AdminResponse {
-        guard let status = try await operations.masterKeyStatus() else {
+        guard let status = try await operations.masterKey.masterKeyStatus() else {
             throw MerchantError(.notYetAvailable, "this daemon keeps no keys")
         }
         return try AdminResponse(MasterKeyDocument(status))
@@ -24,7 +24,7 @@ extension AdminHandlers {
     func rotateMasterKey(_ call: AdminCall) async throws -> AdminResponse {
         let body: RotateMasterKeyRequest = try call.read(orEmpty: .init())
         let dryRun = body.dryRun ?? false
-        let (plan, status) = try await operations.rotateMasterKey(
+        let (plan, status) = try await operations.masterKey.rotateMasterKey(
             dataKeyOnly: body.dataKeyOnly ?? false, dryRun: dryRun, for: call.request)
         var document = RotationPlanDocument(MasterKeyDocument(status))
         document.dryRun = dryRun

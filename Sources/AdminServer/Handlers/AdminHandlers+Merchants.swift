@@ -26,7 +26,7 @@ extension AdminHandlers {
         let cursor = try call.query.value("cursor", as: MerchantIdentifier.self)
         let found =
             call.grants.allowsEveryMerchant(.read)
-            ? try await operations.merchants(after: cursor, limit: limit + 1)
+            ? try await operations.merchants.merchants(after: cursor, limit: limit + 1)
             : try await granted(call.grants, after: cursor, limit: limit + 1)
         return try AdminResponse(
             Page(found, limit: limit, document: { MerchantDocument($0) }) { $0.merchant.identifier.rawValue })
@@ -41,7 +41,7 @@ extension AdminHandlers {
         var found: [MerchantView] = []
         for name in names.sorted() where found.count < limit && cursor.map({ $0 < name }) ?? true {
             do {
-                found.append(try await operations.merchant(name))
+                found.append(try await operations.merchants.merchant(name))
             } catch let error as MerchantError where error.code == .merchantNotFound {
                 continue
             }
@@ -53,13 +53,13 @@ extension AdminHandlers {
         let body = try call.read(AddMerchantRequest.self)
         let identifier = body.merchantIdentifier
         try call.peer.require(.administer, for: identifier)
-        let view = try await operations.addMerchant(
+        let view = try await operations.merchants.addMerchant(
             identifier, name: body.name, targetActiveKeyPairs: body.targetActiveKeyPairs,
             for: call.creatingRequest(Paths.merchants))
         var pending: [KeyView]?
         if body.generateKeyPairs == true {
-            try await operations.prepareKeyPairs(of: identifier, algorithm: .ecV1, for: call.request)
-            pending = try await operations.pendingKeyPairs(of: identifier)
+            try await operations.preparation.prepareKeyPairs(of: identifier, algorithm: .ecV1, for: call.request)
+            pending = try await operations.keys.pendingKeyPairs(of: identifier)
         }
         return try AdminResponse(
             created: MerchantDocument(view, pendingKeyPairs: pending), at: Paths.merchant(identifier)
@@ -68,19 +68,19 @@ extension AdminHandlers {
     }
 
     func getMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> AdminResponse {
-        try AdminResponse(MerchantDocument(try await operations.merchant(identifier))).about(merchant: identifier)
+        try AdminResponse(MerchantDocument(try await operations.merchants.merchant(identifier))).about(merchant: identifier)
     }
 
     func changeMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> AdminResponse {
         let body = try call.read(ChangeMerchantRequest.self)
-        let view = try await operations.changeMerchant(
+        let view = try await operations.merchants.changeMerchant(
             identifier, name: body.name, targetActiveKeyPairs: body.targetActiveKeyPairs, for: call.request)
         return try AdminResponse(MerchantDocument(view)).about(merchant: identifier)
     }
 
     func removeMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> AdminResponse {
         let dryRun = try call.dryRun()
-        let view = try await operations.removeMerchant(identifier, dryRun: dryRun, for: call.request)
+        let view = try await operations.merchants.removeMerchant(identifier, dryRun: dryRun, for: call.request)
         return try AdminResponse(MerchantDocument(view)).about(merchant: identifier, dryRun: dryRun)
     }
 }

@@ -25,7 +25,7 @@ extension AdminHandlers {
     func listRegistrations(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
         let cursor = try call.query.value("cursor", as: PartnerInternalMerchantIdentifier.self)
-        let found = try await operations.registrations(after: cursor, limit: limit + 1)
+        let found = try await operations.registrations.registrations(after: cursor, limit: limit + 1)
         return try AdminResponse(
             Page(found, limit: limit, document: RegistrationDocument.init) {
                 $0.registration.partnerInternalMerchantIdentifier.rawValue
@@ -35,7 +35,7 @@ extension AdminHandlers {
     func register(_ call: AdminCall) async throws -> AdminResponse {
         let body = try call.read(RegisterRequest.self)
         let partner = body.partnerInternalMerchantIdentifier
-        let view = try await operations.register(
+        let view = try await operations.registrations.register(
             RegistrationOrder(
                 partnerInternalMerchantIdentifier: partner, partnerMerchantName: body.partnerMerchantName,
                 domainNames: try Self.domainNames(body.domainNames),
@@ -47,7 +47,7 @@ extension AdminHandlers {
 
     func getRegistration(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> AdminResponse
     {
-        let view = try await operations.registration(
+        let view = try await operations.registrations.registration(
             partner, refresh: try call.query.flag("refresh"), for: call.request)
         return try AdminResponse(RegistrationDocument(view)).about(merchant: view.registration.merchantIdentifier)
     }
@@ -55,7 +55,7 @@ extension AdminHandlers {
     func unregister(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> AdminResponse {
         let dryRun = try call.dryRun()
         let body = try call.read(UnregisterRequest.self)
-        let withdrawal = try await operations.unregister(
+        let withdrawal = try await operations.registrations.unregister(
             partner, domainNames: try body.domainNames.map(Self.domainNames), reason: body.reason, dryRun: dryRun,
             for: call.request)
         return try AdminResponse(WithdrawalDocument(withdrawal))
@@ -73,7 +73,7 @@ extension AdminHandlers {
             try PartnerInternalMerchantIdentifier(text, named: "cursor")
         }
         let repair = body.repair ?? false
-        let report = try await operations.sync(after: cursor, limit: limit, repair: repair, for: call.request)
+        let report = try await operations.registrationSync.sync(after: cursor, limit: limit, repair: repair, for: call.request)
         return try AdminResponse(SyncDocument(report)).about(dryRun: !repair)
     }
 

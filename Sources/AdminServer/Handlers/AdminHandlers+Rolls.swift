@@ -26,7 +26,7 @@ extension AdminHandlers {
     /// 201 for a new roll, 200 where one is already open.
     func startRoll(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         let body = try call.read(orEmpty: StartRollRequest())
-        let (view, isNew) = try await operations.startRoll(
+        let (view, isNew) = try await operations.rolls.startRoll(
             of: merchant, algorithm: body.algorithm, for: call.creatingRequest(Paths.rolls(of: merchant)))
         let document = RollDocument(view)
         let response =
@@ -39,7 +39,7 @@ extension AdminHandlers {
         let limit = try call.limit()
         let merchant = try call.merchantToRead()
         let cursor = try call.numericCursor()
-        let found = try await operations.rolls(
+        let found = try await operations.rolls.rolls(
             of: merchant, state: try call.query["state"].map(Self.filter), before: cursor, limit: limit + 1)
         return try AdminResponse(Page(found, limit: limit, document: { RollDocument($0) }, cursor: { $0.roll.rollId }))
     }
@@ -50,13 +50,13 @@ extension AdminHandlers {
     }
 
     func getRoll(_ call: AdminCall, _ roll: RollNumber) async throws -> AdminResponse {
-        let view = try await operations.roll(roll.number)
+        let view = try await operations.rolls.roll(roll.number)
         return try AdminResponse(RollDocument(view)).about(merchant: view.roll.merchantIdentifier)
     }
 
     func finishRoll(_ call: AdminCall, _ roll: RollNumber) async throws -> AdminResponse {
         let body = try call.read(orEmpty: FinishRollRequest())
-        let outcome = try await operations.finishRoll(
+        let outcome = try await operations.rolls.finishRoll(
             roll.number, hurries: body.now ?? false, reason: body.reason, dryRun: body.dryRun ?? false,
             for: call.request)
         return try response(outcome)
@@ -64,7 +64,7 @@ extension AdminHandlers {
 
     func abandonRoll(_ call: AdminCall, _ roll: RollNumber) async throws -> AdminResponse {
         let body = try call.read(orEmpty: AbandonRollRequest())
-        let outcome = try await operations.abandonRoll(
+        let outcome = try await operations.rolls.abandonRoll(
             roll.number, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request)
         return try response(outcome)
     }

@@ -16,7 +16,7 @@ extension AdminRoute {
 
 extension AdminHandlers {
     func getStatus(_ call: AdminCall) async throws -> AdminResponse {
-        try AdminResponse(StatusDocument(try await operations.status(), version: version, startedAt: startedAt))
+        try AdminResponse(StatusDocument(try await operations.monitoring.status(), version: version, startedAt: startedAt))
     }
 
     func getHealth(_ call: AdminCall) async throws -> AdminResponse {
@@ -25,11 +25,11 @@ extension AdminHandlers {
     }
 
     func getMetrics(_ call: AdminCall) async throws -> AdminResponse {
-        let status = try await operations.status()
+        let status = try await operations.monitoring.status()
         let page = MetricsPage(
-            counts: status.counts, soonestEnd: try await operations.certificateSoonestEnd(), rolls: status.rolls,
+            counts: status.counts, soonestEnd: try await operations.monitoring.soonestExpiry(), rolls: status.rolls,
             webhooks: status.webhooks,
-            rotation: try await operations.masterKeyStatus()?.rotation, requests: requests, version: version,
+            rotation: try await operations.masterKey.masterKeyStatus()?.rotation, requests: requests, version: version,
             startedAt: startedAt,
             residentBytes: ProcessMemory.residentBytes())
         return AdminResponse(bytes: ByteBuffer(string: page.text), mediaType: MetricsText.mediaType)

@@ -7,7 +7,7 @@ import WireAPI
 
 /// The handlers of all routes. Each decodes the request, calls one use case, and encodes the result; the route checked the permit.
 struct AdminHandlers: Sendable {
-    let operations: MerchantOperations
+    let operations: AdminOperations
     let health: @Sendable () -> HealthDocument
     let version: String
     let startedAt: Timestamp
@@ -17,11 +17,11 @@ struct AdminHandlers: Sendable {
 
     /// The merchant of a key pair, for permits that are for some merchants.
     func owner(of hash: PublicKeyHash) async throws -> MerchantIdentifier {
-        try await operations.keyPair(hash).keyPair.merchantIdentifier
+        try await operations.keys.keyPair(hash).keyPair.merchantIdentifier
     }
 
     /// The merchant of a roll.
     func owner(ofRoll number: Int) async throws -> MerchantIdentifier {
-        try await operations.roll(number).roll.merchantIdentifier
+        try await operations.rolls.roll(number).roll.merchantIdentifier
     }
 }

@@ -12,7 +12,8 @@ struct BackupSchedule: RecurringTask {
     private static let notGood = "not-good.backup"
 
     private let settings: BackupSettings
-    private let operations: MerchantOperations
+    private let operations: BackupOperations
+    private let confirmedTime: ConfirmedTime
     private let caller: Caller
     private let clock: any WallClock
     private let startedAt: Timestamp
@@ -25,11 +26,12 @@ struct BackupSchedule: RecurringTask {
     private(set) var nextPause: Duration?
 
     init(
-        settings: BackupSettings, operations: MerchantOperations, caller: Caller, clock: any WallClock,
-        startedAt: Timestamp, conditions: ConditionLog, logger: Logger
+        settings: BackupSettings, operations: BackupOperations, confirmedTime: ConfirmedTime, caller: Caller,
+        clock: any WallClock, startedAt: Timestamp, conditions: ConditionLog, logger: Logger
     ) {
         self.settings = settings
         self.operations = operations
+        self.confirmedTime = confirmedTime
         self.caller = caller
         self.clock = clock
         self.startedAt = startedAt
@@ -54,7 +56,7 @@ struct BackupSchedule: RecurringTask {
                 return min(lastCreated + settings.every - clock.uptime, retry)
             }
             // A time in the future comes from a wrong clock: it must not delay the next backup.
-            last = try await operations.repository.read { try $0.backupCoverage() }.lastVerified
+            last = try await operations.lastVerified()
                 .flatMap { $0 > clock.now ? nil : $0 }
             if let last, last.adding(settings.every) > clock.now {
                 return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
@@ -114,7 +116,7 @@ struct BackupSchedule: RecurringTask {
             ?? "there is no verified backup yet, expected one every \(settings.every)"
         conditions.set(.backupOverdue, isCritical ? .critical : .warning, detail)
         do {
-            try await operations.tellBackupOverdue(isCritical ? .critical : .warning, since: last, detail: detail)
+            try await operations.reportOverdue(isCritical ? .critical : .warning, since: last, detail: detail)
         } catch { logger.error("the event backupOverdue could not be stored", metadata: ["error": "\(error)"]) }
     }
 
@@ -131,7 +133,7 @@ struct BackupSchedule: RecurringTask {
                 metadata: ["files": "\(later.prefix(5))"])
         }
         let expired = BackupRetention(keep: settings.keep, every: settings.every)
-            .expired(among: scheduled.filter { $0 <= newest }, at: operations.confirmedTime.reading().earliest)
+            .expired(among: scheduled.filter { $0 <= newest }, at: confirmedTime.reading().earliest)
         for name in expired { unlink("\(settings.directory)/\(name)") }
     }
 }

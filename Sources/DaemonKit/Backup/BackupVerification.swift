@@ -23,8 +23,9 @@ struct BackupVerification {
         let custody = KeyCustody(keyring: try keyring(of: copy)) { _ in nil }
         var examination = BackupVerifier()
         for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { examination.note(found) }
-        try await examination.examine(copy, with: custody)
-        for found in try await copy.strangeContent() { examination.note(found) }
+        try await examination.examine(
+            BackupVerifier.Records(copy, reads: { $0 }, writes: { _ in }), with: custody)
+        for found in try await copy.inconsistentContent() { examination.note(found) }
         if accepts || examination.findings.isEmpty { try await finish(copy) }
         let (seconds, attoseconds) = (ContinuousClock.now - begin).components
         return BackupVerificationResult(

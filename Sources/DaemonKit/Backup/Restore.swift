@@ -87,9 +87,9 @@ struct Restore {
                 let summary =
                     undone.summary + (undoneBefore(begun).map { "; at the restore before this one: \($0)" } ?? "")
                 try await copy.write {
-                    try $0.setDaemonFact(MerchantOperations.restoredFact, "\(note); \(summary)")
-                    try $0.setDaemonFact(MerchantOperations.undoneFact, summary)
-                    try MerchantOperations.beginWaitingTimesAgain(
+                    try $0.setDaemonFact(StartOperations.restoredFact, "\(note); \(summary)")
+                    try $0.setDaemonFact(StartOperations.undoneFact, summary)
+                    try WaitingTimesAfterRestore.restart(
                         at: clock.now, exported: undone.exportedKeys, in: $0)
                 }
                 // Moves the content of the log into the database file: only that file is put in place.
@@ -140,12 +140,12 @@ struct Restore {
     private func undoneBefore(_ begun: String?) -> String? {
         guard let old = old(begun) else { return nil }
         func fact(_ name: String) -> String { DatabaseInspection.fact(name, in: old) ?? "" }
-        let since = Timestamp(rfc3339: fact(MerchantOperations.olderSinceFact))
+        let since = Timestamp(rfc3339: fact(StartOperations.olderSinceFact))
         guard
-            !fact(MerchantOperations.restoredFact).isEmpty
+            !fact(StartOperations.restoredFact).isEmpty
                 || since.map({ clock.now < $0.adding(StartRecord.olderDatabaseNotice) }) == true
         else { return nil }
-        let undone = fact(MerchantOperations.undoneFact)
+        let undone = fact(StartOperations.undoneFact)
         return undone.isEmpty ? nil : String(undone.prefix(Self.longestUndone))
     }
 

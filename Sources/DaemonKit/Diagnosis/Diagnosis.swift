@@ -78,7 +78,7 @@ struct Diagnosis {
         let inspection: DatabaseInspection
         do {
             inspection = try DatabaseInspection(
-                of: settings.databasePath, at: now, fact: MerchantOperations.restoredFact)
+                of: settings.databasePath, at: now, fact: StartOperations.restoredFact)
         } catch is DatabaseInspection.Unfinished {
             return note("database content", .warning, "the first start was interrupted; the next start completes it")
         } catch {
@@ -92,17 +92,17 @@ struct Diagnosis {
     }
 
     private mutating func check(_ inspection: DatabaseInspection) {
-        if let first = inspection.damage.first {
+        if let first = inspection.faults.first {
             note("database content", .failure, "damaged (\(first)); restore a backup")
         } else {
             note(
                 "database content", .success,
                 "intact; \(inspection.counts.merchants) merchants, \(inspection.counts.auditRecords) audit records")
         }
-        if let first = inspection.strangeContent.first {
+        if let first = inspection.inconsistentContent.first {
             note(
                 "rows and schema", .failure,
-                "\(inspection.strangeContent.count) rows or schema objects are not as the daemon wrote them, the first: \(first); restore a backup"
+                "\(inspection.inconsistentContent.count) rows or schema objects are not as the daemon wrote them, the first: \(first); restore a backup"
             )
         } else {
             note("rows and schema", .success, "consistent with the audit")

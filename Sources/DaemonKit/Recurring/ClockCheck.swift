@@ -7,13 +7,13 @@ struct ClockCheck: RecurringTask {
     /// After how many rounds the confirmed time is stored.
     private static let roundsBetweenStores = 30
 
-    let operations: MerchantOperations
+    let operations: ClockOperations
     let conditions: ConditionLog
     let logger: Logger
     private var round = 0
     private var acceptances = 0
 
-    init(operations: MerchantOperations, conditions: ConditionLog, logger: Logger) {
+    init(operations: ClockOperations, conditions: ConditionLog, logger: Logger) {
         self.operations = operations
         self.conditions = conditions
         self.logger = logger

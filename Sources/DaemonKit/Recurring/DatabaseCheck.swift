@@ -9,7 +9,8 @@ struct DatabaseCheck: RecurringTask {
     private static let pauseBetweenParts = Duration.milliseconds(20)
 
     let store: SQLiteStore
-    let operations: MerchantOperations
+    let operations: AuditOperations
+    let integrity: IntegrityFindings
     let conditions: ConditionLog
     let logger: Logger
 
@@ -35,7 +36,7 @@ struct DatabaseCheck: RecurringTask {
     private func checkRows() async {
         do {
             for found in try await store.strangeContent() {
-                operations.damage.note(MerchantError(.keyDamaged, "\(found): restore a backup"))
+                integrity.note(MerchantError(.keyDamaged, "\(found): restore a backup"))
             }
         } catch { report(error, checking: "key pairs and schema") }
     }

@@ -3,7 +3,7 @@ import MerchantOperations
 
 /// Removes events that are older than `events.retention-days`.
 struct EventExpiry: RecurringTask {
-    let operations: MerchantOperations
+    let operations: EventOperations
     let retention: Duration
     let logger: Logger
 

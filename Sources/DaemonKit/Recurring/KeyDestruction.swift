@@ -4,7 +4,7 @@ import MerchantOperations
 
 /// Destroys revoked private keys whose waiting period is over.
 struct KeyDestruction: RecurringTask {
-    let operations: MerchantOperations
+    let operations: KeyTransitionOperations
     let caller: Caller
     /// Completes an erasure that failed or was interrupted.
     let eraseIfDue: @Sendable () async throws -> Void

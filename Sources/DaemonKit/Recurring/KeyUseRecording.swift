@@ -4,7 +4,7 @@ import MerchantOperations
 
 /// Stores the uses of keys that decryptors' requests showed. A crash loses those since the last round.
 struct KeyUseRecording: RecurringTask {
-    let operations: MerchantOperations
+    let operations: KeyUseRecording
     let caller: Caller
     let logger: Logger
 

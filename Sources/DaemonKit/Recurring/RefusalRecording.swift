@@ -8,12 +8,12 @@ struct RefusalRecording: RecurringTask {
     static let shortestPause = Duration.seconds(3)
     private static let longestPause = Duration.seconds(60)
 
-    let operations: MerchantOperations
+    let operations: RefusalAudit
     let caller: Caller
     let logger: Logger
     private var pause = Self.shortestPause
 
-    init(operations: MerchantOperations, caller: Caller, logger: Logger) {
+    init(operations: RefusalAudit, caller: Caller, logger: Logger) {
         self.operations = operations
         self.caller = caller
         self.logger = logger

@@ -4,12 +4,12 @@ import MerchantOperations
 
 /// Asks Apple for the outcome of calls that a crash or a missing response left open.
 struct RegistrationResolver: RecurringTask {
-    let operations: MerchantOperations
+    let operations: OpenCallResolution
     let caller: Caller
     let logger: Logger
     private var lastFailure: MerchantError.Code?
 
-    init(operations: MerchantOperations, caller: Caller, logger: Logger) {
+    init(operations: OpenCallResolution, caller: Caller, logger: Logger) {
         self.operations = operations
         self.caller = caller
         self.logger = logger
@@ -17,7 +17,7 @@ struct RegistrationResolver: RecurringTask {
 
     mutating func run() async {
         do {
-            let round = try await operations.settleOpenCalls(as: caller)
+            let round = try await operations.resolveOpenCalls(as: caller)
             report(round)
             lastFailure = round.failure?.code
         } catch {
@@ -26,9 +26,9 @@ struct RegistrationResolver: RecurringTask {
     }
 
     /// Logs a failure that lasts several rounds once.
-    private func report(_ round: SettlingRound) {
-        if round.settled > 0 {
-            logger.notice("open calls to Apple resolved", metadata: ["count": "\(round.settled)"])
+    private func report(_ round: OpenCallRound) {
+        if round.resolved > 0 {
+            logger.notice("open calls to Apple resolved", metadata: ["count": "\(round.resolved)"])
         }
         if let failure = round.failure, failure.code != lastFailure {
             logger.warning(

@@ -4,7 +4,7 @@ import MerchantOperations
 
 /// Generates successors, warns of certificates that expire, and reminds of missing steps of rolls.
 struct RollSchedule: RecurringTask {
-    let operations: MerchantOperations
+    let operations: RenewalSchedule
     let caller: Caller
     let logger: Logger
 

@@ -7,12 +7,12 @@ import Vocabulary
 
 /// Records the start in the audit, with any restore or loss since the last start, and stores which webhooks receive events.
 ///
-/// On a full disk the daemon starts without the record, so that keys are resolved, and ``StoreWatch`` repeats ``write()``.
+/// On a full disk the daemon starts without the record, so that keys are resolved, and ``StoreRecovery`` repeats ``write()``.
 final class StartRecord: Sendable {
     /// How long `status` reports that an older database was accepted.
     static let olderDatabaseNotice = Duration.seconds(86_400)
 
-    private let operations: MerchantOperations
+    private let operations: Operations
     private let settings: Settings
     private let lock: InstanceLock
     private let caller: Caller
@@ -24,7 +24,7 @@ final class StartRecord: Sendable {
     private let isComplete = Atomic(false)
 
     init(
-        operations: MerchantOperations, settings: Settings, observation: StartObservation, lock: InstanceLock,
+        operations: Operations, settings: Settings, observation: StartObservation, lock: InstanceLock,
         caller: Caller, conditions: ConditionLog, logger: Logger
     ) {
         self.operations = operations
@@ -54,7 +54,7 @@ final class StartRecord: Sendable {
             if let restored = observation.content?.restoredFrom { reasons.append((.databaseRestored, restored)) }
             reasons += (lock.unrecordedLosses + unaccepted.map(\.fact)).map { (.olderDatabaseAccepted, $0) }
         }
-        if await !write(), try await !operations.knowsPermits(settings.policy) {
+        if await !write(), try await !operations.start.knowsPermits(settings.policy) {
             throw SettingsError(
                 "the callers' permits have changed and the change cannot be written to the audit; make room on the disk, or start with the previous permits"
             )
@@ -62,13 +62,12 @@ final class StartRecord: Sendable {
     }
 
     private func withContent() async throws -> StartObservation {
-        let (restored, end) = try await operations.repository.read {
-            (try $0.daemonFact(MerchantOperations.restoredFact), try $0.auditHead())
-        }
+        let restored = try await operations.start.restored()
+        let end = try await operations.audit.head()
         var observation = observation
         observation.content = try await StartObserver(settings: settings).content(
             restoredFrom: restored, auditEnd: end, observation.marks
-        ) { try await operations.difference(from: $0)?.detail }
+        ) { try await operations.audit.difference(from: $0)?.detail }
         return observation
     }
 
@@ -77,15 +76,12 @@ final class StartRecord: Sendable {
         guard !isComplete.load(ordering: .acquiring) else { return true }
         do {
             // First, because it can be repeated; the start is recorded once.
-            try await operations.keepWebhooks(settings.events.webhooks.map(\.registration))
+            try await operations.deliveries.keepWebhooks(settings.events.webhooks.map(\.registration))
             if !isRecorded.load(ordering: .acquiring) {
                 if !reasons.withLock({ $0.isEmpty }) {
-                    let now = operations.clock.now
-                    try await operations.repository.write {
-                        try MerchantOperations.beginWaitingTimesAgain(at: now, in: $0)
-                    }
+                    try await operations.start.restartWaitingTimes()
                 }
-                try await operations.recordStart(
+                try await operations.start.recordStart(
                     as: caller, version: Program.version, policy: settings.policy, history: reasons.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)
             }
@@ -104,22 +100,19 @@ final class StartRecord: Sendable {
     /// next start would compare with the newer head and refuse.
     private func forgetRestore() async throws {
         guard !reasons.withLock({ $0.isEmpty }) else { return }
-        let head = try await operations.repository.read { try $0.auditHead() }
+        let head = try await operations.audit.head()
         if let file = settings.auditHead.file, let head {
-            do { try HeadFile(path: file).append(head, at: operations.clock.now) } catch {
+            do { try HeadFile(path: file).append(head, at: operations.start.now) } catch {
                 logger.error("the audit's head could not be shipped", metadata: ["error": "\(error)"])
                 return
             }
         }
-        try await operations.repository.write { try $0.setDaemonFact(MerchantOperations.restoredFact, "") }
+        try await operations.start.forgetRestore()
     }
 
     private func reportOlderDatabase() async throws {
-        let (text, undone) = try await operations.repository.read {
-            (try $0.daemonFact(MerchantOperations.olderSinceFact), try $0.daemonFact(MerchantOperations.undoneFact))
-        }
-        guard let since = text.flatMap({ Timestamp(rfc3339: $0) }),
-            operations.clock.now < since.adding(Self.olderDatabaseNotice)
+        guard let (since, undone) = try await operations.start.olderDatabase(),
+            operations.start.now < since.adding(Self.olderDatabaseNotice)
         else { return }
         conditions.set(
             .databaseRestored, .warning,

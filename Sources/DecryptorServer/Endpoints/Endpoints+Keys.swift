@@ -13,7 +13,7 @@ extension Endpoints {
     /// `GET /v1/keys/{publicKeyHash}`: reads.
     func resolve(_ target: RouteMatch, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.named(by: target)
-        let now = operations.clock.now
+        let now = operations.now
         if let known = responses.entry(for: hash, at: now) {
             try peer.require(.resolve, of: hash, for: known.merchantIdentifier)
             known.uses?.record(at: now)
@@ -44,14 +44,14 @@ extension Endpoints {
         let hash = try Self.named(by: target)
         let asked = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
         let material = try Self.material(asked)
-        let now = operations.clock.now
+        let now = operations.now
         if let known = responses.entry(for: hash, at: now), known.algorithm == .ecV1 {
             let response = try symmetricKey(known, hash, material, peer)
             known.uses?.record(at: now)
             return .now(response)
         }
         return .blocking {
-            let now = operations.clock.now
+            let now = operations.now
             guard let known = responses.entry(for: hash, at: now) else {
                 // `read` counts the use.
                 let known = try read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
@@ -112,19 +112,19 @@ extension Endpoints {
     /// Reads the store, and caches the response unless the key changed meanwhile.
     ///
     /// - Parameters:
-    ///   - countsAsUse: as in ``MerchantOperations/resolveNow(_:countsAsUse:judging:)``.
+    ///   - countsAsUse: as in ``PaymentTokenOperations/resolveNow(_:countsAsUse:authorizing:)``.
     ///   - authorize: throws where the caller has no permit for the key's merchant.
     func read(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
     ) throws -> KeyResponseCache.Entry {
         let ticket = responses.ticket(for: hash)
-        let now = operations.clock.now
-        let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, judging: authorize)
+        let now = operations.now
+        let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, authorizing: authorize)
         let body = JSONBytes.encode(ResolvedKeyDocument(key))
         let entry = KeyResponseCache.Entry(
             merchantIdentifier: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,
             response: EncodedResponse(.ok, bodyCapacity: body.count) { $0.writeBytes(body) }.compacted, readAt: now,
-            uses: operations.uses.counter(for: hash))
+            uses: operations.useCounter(for: hash))
         responses.fill(entry, for: hash, ticket)
         return entry
     }
@@ -155,7 +155,7 @@ extension Endpoints {
 
 extension ResolvedKeyDocument {
     /// Without the private key, which no copyable value holds.
-    fileprivate init(_ key: ResolvedKey) {
+    fileprivate init(_ key: DecryptionKey) {
         self.init(
             key.keyPair.publicKeyHash, of: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,
             state: key.keyPair.state, certificate: PEM.encode(key.certificate.der, label: "CERTIFICATE"),

@@ -54,7 +54,7 @@ extension Endpoints {
         _ hash: PublicKeyHash, authorizing authorize: @escaping @Sendable (MerchantIdentifier) throws -> Void
     ) async throws -> TokenKey {
         let known: KeyResponseCache.Entry
-        let now = operations.clock.now
+        let now = operations.now
         if let kept = responses.entry(for: hash, at: now) {
             try authorize(kept.merchantIdentifier)
             known = kept

@@ -26,7 +26,7 @@ enum ResponsePlan: Sendable {
 
 /// The handlers of all routes: each decodes the request, checks the permit, calls one use case, and encodes the result.
 struct Endpoints: Sendable {
-    let operations: MerchantOperations
+    let operations: PaymentTokenOperations
     let responses: KeyResponseCache
     let health: HealthResponses
     let blockingPool: BlockingPool

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// The end of the audit chain: whoever keeps one elsewhere can tell later whether anything before it was changed or cut off.
+/// The end of the audit chain. A copy stored elsewhere shows later whether a record before it was changed or removed.
 package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
     package let sequence: Int
     package let hash: [UInt8]
@@ -28,9 +28,9 @@ package struct AuditFilter: Hashable, Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
     package var callerUID: UInt32?
-    /// The first moment.
+    /// The earliest time, included.
     package var since: Timestamp?
-    /// The moment after the last.
+    /// The latest time, excluded.
     package var until: Timestamp?
 
     package init(
@@ -48,14 +48,14 @@ package struct AuditFilter: Hashable, Sendable {
 /// One place of the chain as the store holds it.
 package enum AuditLink: Hashable, Sendable {
     case record(AuditRecord)
-    /// A row that no record of ours can have led to.
+    /// A row whose values are not those of a record.
     case unreadable(sequence: Int)
 }
 
-/// Some places of the chain, oldest first, and what the store says of its end at the same moment.
+/// A range of the chain, oldest first, and the store's own counter at the same time.
 package struct AuditSegment: Hashable, Sendable {
     package let links: [AuditLink]
-    /// The highest sequence that was ever given, by the store's own counter.
+    /// The highest sequence ever given, by the store's own counter.
     package let given: Int
 
     package init(links: [AuditLink], given: Int) {

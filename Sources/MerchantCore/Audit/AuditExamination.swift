@@ -48,7 +48,7 @@ package struct AuditExamination: Sendable {
                     .edited, sequence,
                     sequence == 1
                         ? "record 1 follows another record, expected it to be the first"
-                        : "record \(sequence) follows another record \(sequence - 1) than the one that is here: one of the two was made anew"
+                        : "record \(sequence) follows a different record \(sequence - 1) than the stored one: one of the two was replaced"
                 )
             }
             previousHash = record.hash
@@ -67,7 +67,7 @@ package struct AuditExamination: Sendable {
     }
 
     /// Says of records that were exchanged among each other that they were. To be called when no more are examined.
-    package mutating func judgeOrder() {
+    package mutating func checkOrder() {
         let places = Set(strangers.map(\.sequence))
         for stranger in strangers {
             guard let origin = places.first(where: { stranger.fits(sequence: $0) }),
@@ -113,7 +113,7 @@ extension AuditBreak {
         default:
             AuditBreak(
                 .rewritten, at: kept.sequence,
-                "record \(kept.sequence) has another hash than the one that was kept: the chain was made anew, or this is another database"
+                "record \(kept.sequence) has another hash than the head that was kept: the chain was rewritten, or this is another database"
             )
         }
     }

@@ -5,7 +5,7 @@ package struct Event: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case certificateStored
         case keyPromoted
-        /// The first proven use of a key pair that Apple was to switch to.
+        /// The first successful decryption with a key pair that Apple should switch to.
         case switchObserved
         case certificateExpiringSoon
         case certificateExpired

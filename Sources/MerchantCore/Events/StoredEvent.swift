@@ -4,7 +4,7 @@ package import Vocabulary
 package struct StoredEvent: Hashable, Sendable {
     /// Grows, with gaps, and is never given twice.
     package let sequence: Int
-    /// 32 lower-case hexadecimal digits, random: what a receiver tells a repeated delivery by.
+    /// 32 lower-case hexadecimal digits, random: identifies repeated deliveries.
     package let id: String
     package let event: Event
 

@@ -67,7 +67,7 @@ package enum DeliverySchedule {
         return min(firstPause * (1 << doublings), longestPause) * (1 - jitter / 2)
     }
 
-    /// - Returns: when the next attempt is due; nil where the event is to be parked.
+    /// - Returns: when the next attempt is due; nil if the event must be parked.
     package static func next(
         after delivery: PendingDelivery, failedAt now: Timestamp, notBefore wait: Duration?, jitter: Double
     ) -> Timestamp? {

@@ -89,13 +89,13 @@ package struct StoredCertificate: Hashable, Sendable {
             issuerVerified: issuerVerified, storedAt: storedAt)
     }
 
-    package func isValid(at moment: Timestamp) -> Bool { notBefore <= moment && moment <= notAfter }
+    package func isValid(at time: Timestamp) -> Bool { notBefore <= time && time <= notAfter }
 }
 
 extension Collection where Element == StoredCertificate {
     /// Of several certificates over one key pair, the one that answers: the newest valid one, else the one that ends last.
-    package func answering(at moment: Timestamp) -> StoredCertificate? {
-        filter { $0.isValid(at: moment) }.max { ($0.notBefore, $0.storedAt) < ($1.notBefore, $1.storedAt) }
+    package func answering(at time: Timestamp) -> StoredCertificate? {
+        filter { $0.isValid(at: time) }.max { ($0.notBefore, $0.storedAt) < ($1.notBefore, $1.storedAt) }
             ?? self.max { ($0.notAfter, $0.storedAt) < ($1.notAfter, $1.storedAt) }
     }
 }

@@ -8,7 +8,7 @@ package enum CertificateRules {
 
     /// - Parameter allowsExpired: an import of a history may bring certificates that have ended.
     /// - Throws: ``MerchantError`` naming the first check that fails.
-    package static func judge(
+    package static func check(
         _ facts: CertificateFacts, for keyPair: (hash: PublicKeyHash, purpose: KeyPurpose),
         of merchant: MerchantIdentifier, issuer: IssuerFinding, at now: Timestamp, allowsExpired: Bool
     ) throws(MerchantError) {

@@ -1,9 +1,9 @@
 package import Secrets
 package import Vocabulary
 
-/// The only one who sees private keys.
+/// The only part of the daemon that handles private keys.
 package protocol KeyCustodian: Sendable {
-    /// Makes a key pair and its CSR; the private half comes back sealed only.
+    /// Generates a key pair and its CSR. The private key is returned only sealed.
     func generateKeyPair(
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair
@@ -25,7 +25,7 @@ package protocol KeyCustodian: Sendable {
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
 
     /// Whether the certificate's signature chains to an issuing CA of the settings.
-    func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) async -> IssuerFinding
+    func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) async -> IssuerFinding
 
     /// Restores a token's symmetric key with an active payment processing key pair.
     ///
@@ -34,11 +34,11 @@ package protocol KeyCustodian: Sendable {
     ///   unwrap is `decryptionFailed` with one and the same detail.
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes
 
-    /// Takes a private key out, as PKCS#8 PEM. The caller has checked the permit and recorded the action.
+    /// Returns a private key as PKCS#8 PEM. The caller must have checked the permit and recorded the action.
     func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes
 }
 
-/// What a token carries to restore its symmetric key from.
+/// The part of a token from which its symmetric key is restored.
 package enum SymmetricKeyMaterial: Hashable, Sendable {
     /// EC_v1: DER SubjectPublicKeyInfo of a P-256 point.
     case ephemeralPublicKey([UInt8])

@@ -17,7 +17,7 @@ package struct KeyPair: Hashable, Sendable {
     /// When the key pair came into its present state.
     package var stateSince: Timestamp
     package var revocationReason: String?
-    /// When the private key is to be destroyed; set only while `revoked`, taken back by a restore.
+    /// When the private key will be destroyed; set only while `revoked`, removed by a restore.
     package var destroyAfter: Timestamp?
     /// When the private key last left custody by a permitted export: its uses are not seen since.
     package var exportedAt: Timestamp?
@@ -67,7 +67,7 @@ package struct NewKeyPair: Sendable {
 
 /// A private key that only the custodian can open: AES-256-GCM under a data key, bound to whose key it is and what for.
 package struct SealedPrivateKey: Hashable, Sendable {
-    /// The layout of `bytes`, so that keys can be sealed anew later.
+    /// The layout of `bytes`, so that keys can be re-encrypted later.
     package let version: Int
     package let dataKeyIdentifier: Int
     /// Nonce, ciphertext, tag.

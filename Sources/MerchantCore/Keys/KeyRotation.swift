@@ -11,12 +11,13 @@ package struct MasterKeyIdentifier: Hashable, Sendable, CustomStringConvertible 
     package var description: String { Hex.encode(bytes) }
 }
 
-/// Every private key sealed anew under a fresh data key, which a fresh master key seals unless only the data key was asked for.
+/// A rotation: every private key is re-encrypted under a new data key, which a new master key seals unless only the data key is
+/// rotated.
 ///
-/// The state is what the database knows; what is done in each is told where the rotation is carried out.
+/// This is the state in the database; the service that rotates documents the steps.
 package struct KeyRotation: Hashable, Sendable {
     package enum State: String, Sendable, CaseIterable {
-        /// Private keys are being sealed anew; new ones are sealed under the fresh data key from the start.
+        /// Private keys are being re-encrypted; newly generated ones are sealed under the new data key.
         case sealing
         /// All are. The old data key's row is zeros; its traces and the old master key are being removed.
         case erasing
@@ -25,10 +26,10 @@ package struct KeyRotation: Hashable, Sendable {
 
     package let identifier: Int
     package var state: State
-    /// The fresh data key.
+    /// The new data key.
     package let dataKeyIdentifier: Int
     package let replacesMasterKey: Bool
-    /// How many private keys there were to seal anew, and how many are.
+    /// The number of private keys to re-encrypt, and of those already re-encrypted.
     package let total: Int
     package var done: Int
     package let startedAt: Timestamp
@@ -64,9 +65,9 @@ package struct StoredSeal: Sendable {
 package protocol KeyRotationStore: DataKeyRepository {
     /// The last one, finished or not; nil where there was none.
     func lastRotation() async throws -> KeyRotation?
-    /// Stores the fresh data key, and that everything is to be sealed under it.
+    /// Stores the new data key, and starts the rotation to it.
     ///
-    /// - Parameter madeMasterKey: the fresh master key, where the daemon made it: nobody's else is ever exchanged or erased.
+    /// - Parameter madeMasterKey: the new master key if the daemon generated it: only such a key is ever replaced or erased.
     /// - Throws: `masterKeyConflict` where a rotation is under way.
     func beginRotation(
         to dataKey: SealedDataKey, replacesMasterKey: Bool, madeMasterKey: MasterKeyIdentifier?,
@@ -87,7 +88,7 @@ package protocol KeyRotationStore: DataKeyRepository {
     func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws
 }
 
-/// What operators are told of the master key.
+/// The state of the master key, for operators.
 package struct MasterKeyStatus: Sendable {
     /// Of the newest data key.
     package let masterKey: MasterKeyIdentifier
@@ -113,7 +114,7 @@ package struct MasterKeyStatus: Sendable {
 
 /// What a rotation would do, or began to do.
 package struct KeyRotationPlan: Sendable {
-    /// Whether there was one under way already, which goes on.
+    /// Whether a rotation was in progress already; it continues.
     package let joins: Bool
     /// In words, a step a line.
     package let steps: [String]
@@ -127,7 +128,7 @@ package struct KeyRotationPlan: Sendable {
 /// Rotates master key and data key.
 package protocol MasterKeyRotating: Sendable {
     func status() async throws -> MasterKeyStatus
-    /// Begins a rotation and returns; where one is under way, that one goes on.
+    /// Starts a rotation and returns. If one is in progress, it continues.
     ///
     /// - Throws: `masterKeyConflict`, saying what to do, where the daemon cannot make the new master key itself.
     func rotate(dataKeyOnly: Bool, dryRun: Bool, by caller: Caller, requestId: String) async throws -> KeyRotationPlan

@@ -7,7 +7,7 @@ package enum RevocationRules {
     /// The longest reason, in UTF-8 bytes. Apple's bound on the reason of an unregistration.
     package static let longestReason = 1024
 
-    /// What the merchant has left besides the key pair that is to be revoked.
+    /// What the merchant has left besides the key pair that will be revoked.
     package struct Remaining: Hashable, Sendable {
         /// Other active key pairs that can take its place: same purpose, same algorithm, and a certificate that is valid now
         /// unless its own has ended too. Apple encrypts to no certificate that has ended.
@@ -19,6 +19,11 @@ package enum RevocationRules {
             self.replacements = replacements
             self.active = active
         }
+    }
+
+    /// - Throws: `malformed` for an empty or a too long reason, or one with control characters.
+    package static func validate(reason: String) throws(MerchantError) {
+        _ = try DisplayText(reason, named: "reason", longest: longestReason)
     }
 
     /// - Returns: the warnings for the caller.

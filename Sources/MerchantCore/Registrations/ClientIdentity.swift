@@ -6,7 +6,7 @@ package protocol IdentitySource: Sendable {
     /// a change takes effect without a restart.
     ///
     /// - Throws: ``IdentityError`` where there is none to present.
-    func identity(at moment: Timestamp) throws(IdentityError) -> ClientIdentity
+    func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity
 }
 
 /// A client certificate and the right to sign with its private key, which stays where it is.

@@ -4,11 +4,11 @@ package import Vocabulary
 package protocol DomainChecker: Sendable {
     /// Fetches `https://DOMAIN/.well-known/apple-developer-merchantid-domain-association` and holds it against the file.
     ///
-    /// Bounded in time and size. Nothing but that one request leaves, and only to an address that was judged.
+    /// Bounded in time and size. Sends only that one request, and only to an address that was checked.
     func check(_ domain: DomainName, expecting file: [UInt8]) async -> DomainCheckReport
 }
 
-/// What a look at a domain found.
+/// The result of checking a domain.
 package struct DomainCheckReport: Hashable, Sendable {
     package let domain: DomainName
     package let url: String

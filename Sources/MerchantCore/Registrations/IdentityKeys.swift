@@ -11,15 +11,15 @@ package struct IdentityKey: Hashable, Sendable {
     }
 }
 
-extension MerchantReading {
+extension KeyPairReading {
     /// The active identity key pairs, the one to present first: valid before ended, newer before older.
-    package func identityKeys(at moment: Timestamp) throws -> [IdentityKey] {
+    package func identityKeys(at time: Timestamp) throws -> [IdentityKey] {
         try activeIdentityKeyPairs().compactMap { keyPair in
-            try certificates(of: keyPair.publicKeyHash).answering(at: moment)
+            try certificates(of: keyPair.publicKeyHash).answering(at: time)
                 .map { IdentityKey(keyPair: keyPair, certificate: $0) }
         }.sorted { left, right in
             let (leftIsValid, rightIsValid) = (
-                left.certificate.isValid(at: moment), right.certificate.isValid(at: moment)
+                left.certificate.isValid(at: time), right.certificate.isValid(at: time)
             )
             guard leftIsValid == rightIsValid else { return leftIsValid }
             return (left.certificate.notBefore, left.certificate.storedAt)

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// A merchant's registration with Apple: what is wanted, beside what Apple was last known to have.
+/// A merchant's registration at Apple: the desired state, and Apple's state as last read.
 package struct Registration: Hashable, Sendable {
     /// Apple's bound on the domains of one merchant, over all requests.
     package static let mostDomains = 99
@@ -12,7 +12,7 @@ package struct Registration: Hashable, Sendable {
     /// nil while it was never learned.
     package var known: KnownRegistration?
     package let createdAt: Timestamp
-    /// When what is wanted last changed.
+    /// When the desired state last changed.
     package var changedAt: Timestamp
 
     package init(
@@ -30,7 +30,7 @@ package struct Registration: Hashable, Sendable {
     /// Whether there is anything to show: a domain that is wanted, or one that Apple has.
     package var isShown: Bool { !desired.domainNames.isEmpty || !(known?.details?.domainNames ?? []).isEmpty }
 
-    /// How Apple's record differs from what is wanted; empty where that was never learned.
+    /// The differences of Apple's record from the desired state; empty if the record was never read.
     package var drift: [RegistrationDrift] { known.map { RegistrationDrift.between(desired, $0) } ?? [] }
 
     /// Every domain that counts towards Apple's bound.

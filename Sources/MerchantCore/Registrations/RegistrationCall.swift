@@ -52,7 +52,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether Apple's record shows what was asked, whoever did it.
+    /// Whether Apple's record matches the call, by whichever request.
     package func isDone(in details: KnownRegistration.Details?) -> Bool {
         switch self {
         case .register(let wanted, _):
@@ -101,7 +101,7 @@ extension RegistrationCall.Content {
 
     /// What Apple has once it said that this is done.
     ///
-    /// - Returns: nil where that can't be told without asking: Apple documents that domains add up, and not what becomes
+    /// - Returns: nil if that cannot be known without asking: Apple documents that domains add up, and not what becomes
     ///   of another name or encryptTo.
     package func applied(to known: KnownRegistration?, at now: Timestamp) -> KnownRegistration? {
         switch self {

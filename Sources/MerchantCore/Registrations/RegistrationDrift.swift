@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// One way in which Apple's record of a merchant differs from what is wanted.
+/// One difference between Apple's record of a merchant and the desired state.
 package enum RegistrationDrift: Hashable, Sendable {
     /// Wanted, and not registered at Apple.
     case missingDomain(DomainName)

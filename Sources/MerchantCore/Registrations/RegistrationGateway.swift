@@ -17,7 +17,7 @@ package protocol RegistrationGateway: Sendable {
     func details(of partner: PartnerInternalMerchantIdentifier) async throws(GatewayError) -> GatewayDetails?
     /// Whether Apple can be asked at present. Looks for an identity, so it may read the store: not for inside of a read.
     var health: GatewayHealth { get }
-    /// Whether Apple is left alone after failures: the part of ``health`` that is known without a look anywhere.
+    /// Whether calls to Apple are paused after failures: the part of ``health`` that is known without reading anything.
     var circuitHealth: GatewayHealth { get }
 }
 
@@ -93,7 +93,7 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         case unexpectedAnswer
         /// No connection, or none that got the request out.
         case unreachable
-        /// The request left and no answer came: only `details` can tell what became of it.
+        /// The request was sent and no response was received: only `details` shows its outcome.
         case answerLost
         /// The server's certificate does not chain to a trusted root or is for another name.
         case serverUntrusted

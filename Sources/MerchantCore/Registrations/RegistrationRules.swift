@@ -10,8 +10,8 @@ package enum RegistrationRules {
     /// Ours: Apple states none.
     package static let longestURL = 2048
 
-    /// - Throws: `malformed` for what is no absolute http or https URL with a host.
-    package static func judge(merchantUrl text: String) throws(MerchantError) {
+    /// - Throws: `malformed` unless it is an absolute http or https URL with a host.
+    package static func check(merchantUrl text: String) throws(MerchantError) {
         _ = try DisplayText(text, named: "merchantUrl", longest: longestURL)
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let url = URLComponents(string: text),
             ["http", "https"].contains(url.scheme?.lowercased()), url.host?.isEmpty == false, url.user == nil,
@@ -46,7 +46,7 @@ package enum RegistrationRules {
     }
 
     /// - Throws: `tooManyDomains` where the merchant would have more than Apple takes in all.
-    package static func judgeTotal(
+    package static func checkTotal(
         of registration: Registration?, adding domainNames: Set<DomainName>
     ) throws(MerchantError) {
         let before = registration?.countedDomains ?? []

@@ -16,7 +16,7 @@ package struct ExpiryCounts: Hashable, Sendable {
     package private(set) var ended = Numbers()
     package private(set) var ending = Numbers()
 
-    package init(in reading: some StatusReading, at now: Timestamp) throws {
+    package init(in reading: any StatusReading, at now: Timestamp) throws {
         for keyPairs in [ExpiringKeyPairs.current, .notCurrent] {
             var begin = Timestamp(millisecondsSince1970: .min)
             // Up to each limit, the nearest first: the end itself, and where the severities begin.

@@ -3,7 +3,7 @@ package import Vocabulary
 /// The replacement of a merchant's payment processing key pair by another, step by step.
 ///
 /// At most one is open per merchant and algorithm. Where an open one stands follows from its two key pairs
-/// (``RollLifecycle``); kept here is only what they cannot tell.
+/// (``RollLifecycle``); stored here is only what they do not show.
 package struct Roll: Hashable, Sendable {
     package enum Outcome: String, Sendable, CaseIterable {
         case finished, abandoned
@@ -17,15 +17,15 @@ package struct Roll: Hashable, Sendable {
     package let from: PublicKeyHash?
     package let to: PublicKeyHash
     package let startedAt: Timestamp
-    /// Since when nobody asked for the old key pair; nil while more than time is missing before the roll can be quiet.
+    /// The last request for the old key pair; nil while the roll waits for anything but time.
     package var idleSince: Timestamp?
-    /// When whoever it waits for is to be reminded next; nil where nobody is.
+    /// When the next reminder is due; nil for none.
     package var remindAt: Timestamp?
     package var outcome: Outcome?
     package var endedAt: Timestamp?
     /// Why it ended.
     package var reason: String?
-    /// Whether the pair to roll to next was prepared; only a finished roll asks for one.
+    /// Whether the key pair for the next roll was prepared, after this one finished.
     package var hasNextPair: Bool
 
     package init(
@@ -55,18 +55,18 @@ package struct Roll: Hashable, Sendable {
 package enum RollState: String, Sendable, CaseIterable {
     /// Key pair and CSR are there; Apple has yet to sign.
     case started
-    /// The new key resolves; Apple has yet to be told to use it.
+    /// The new key resolves; it must be activated at Apple.
     case certificateStored
     /// Apple encrypts to the new key; tokens of the old one may still arrive.
     case promoted
-    /// The new key is in use and nobody has asked for the old one for the quiet period.
+    /// The new key is in use, and the old one was not requested for the quiet period.
     case quiet
     /// The old key is revoked.
     case finished
     case abandoned
 }
 
-/// Who has to act before a roll moves on.
+/// Who must act before a roll can continue.
 package enum RollParty: String, Sendable, CaseIterable {
     case merchant, admin
     case apple = "Apple"

@@ -17,7 +17,7 @@ package enum RollLifecycle {
     /// How a roll ends once its key pairs are in these states.
     ///
     /// - Parameter from: nil where there was no key pair before.
-    /// - Returns: nil where it goes on.
+    /// - Returns: nil if the roll continues.
     package static func ending(from: KeyState?, to: KeyState) -> Roll.Outcome? {
         switch to {
         case .revoked, .destroyed: return .abandoned
@@ -30,7 +30,7 @@ package enum RollLifecycle {
         }
     }
 
-    /// Since when nobody has asked for the old key pair.
+    /// The last request for the old key pair.
     ///
     /// - Returns: nil while the roll waits for something other than time: the promotion of the new key pair, or a successful
     ///   decryption with it since that promotion. Always nil once the old key was exported: its uses are no longer seen.
@@ -77,29 +77,29 @@ package enum RollLifecycle {
         let next: String
         if let quietAt {
             party = .time
-            next = "wait until \(quietAt), when nobody will have asked for the old key for long enough"
+            next = "wait until \(quietAt), when the old key will have been quiet for long enough"
         } else if let exportedAt = from?.exportedAt {
             party = .admin
             next =
-                "the old key was exported at \(exportedAt), so its uses are not seen here: make sure that nobody uses it, then finish with --now"
+                "the old key was exported at \(exportedAt), so the daemon does not see its uses: make sure that it is not used, then finish with --now"
         } else if toUse?.promotionConfirmedAt == nil {
             party = .apple
             next = "wait for the first token that Apple encrypts to \(to.publicKeyHash)"
         } else {
             party = .time
-            next = "wait until nobody asks for the old key"
+            next = "wait until the old key is no longer requested"
         }
         return RollStanding(state: .promoted, waitingFor: party, since: to.stateSince, next: next, quietAt: quietAt)
     }
 }
 
-/// What a roll's key pairs and their uses say of it at one moment.
+/// The standing of a roll at one point in time, from its key pairs and their uses.
 package struct RollStanding: Hashable, Sendable {
     package let state: RollState
     package let waitingFor: RollParty
     package let since: Timestamp
-    /// What comes next, in a few words; nil where nothing does.
+    /// The next step; nil for none.
     package let next: String?
-    /// When it was or will be quiet, if nobody asks for the old key meanwhile; nil where that is not known.
+    /// When it was or will be quiet if the old key is not requested until then; nil if that is not known.
     package var quietAt: Timestamp?
 }

@@ -1,23 +1,23 @@
 package import Vocabulary
 
-/// How rolls go: the settings `roll.…`.
+/// The settings `roll.…`.
 package struct RollPolicy: Hashable, Sendable {
     /// How long before the current certificate's end its successor is prepared.
     package var renewBefore = Duration.seconds(60 * 86_400)
     /// Merchants' preparations spread over so long before that, so that not all roll in one night.
     package var jitter = Duration.seconds(14 * 86_400)
-    /// How long nobody must have asked for the old key.
+    /// How long the old key must not have been requested before a roll is quiet.
     package var quietPeriod = Duration.seconds(7 * 86_400)
-    /// How often whoever a roll waits for is reminded.
+    /// The time between two reminders of a waiting roll.
     package var remindEvery = Duration.seconds(7 * 86_400)
-    /// Whether a proven use of a roll's new key promotes it.
+    /// Whether a successful decryption with a roll's new key promotes it.
     package var promotesOnProof = true
     /// Whether the daemon itself finishes a quiet roll, which revokes its old key.
     package var finishesWhenQuiet = false
 
     package init() {}
 
-    /// When the successor of a certificate that ends then is prepared: the same moment for the same merchant every time.
+    /// When the successor of a certificate that ends then is prepared: always the same time for the same merchant.
     package func renewal(of ends: Timestamp, merchant: MerchantIdentifier) -> Timestamp {
         let spread = max(1, jitter.milliseconds)
         let number = MerchantIdentifierHash(of: merchant).bytes.prefix(7).reduce(Int64(0)) { $0 << 8 | Int64($1) }

@@ -4,7 +4,7 @@ package import Vocabulary
 package enum SuccessorChoice {
     /// - Parameters:
     ///   - candidates: the merchant's key pairs of the algorithm, oldest first, each with its answering certificate.
-    ///   - current: the answering certificate of the key pair that is to be replaced.
+    ///   - current: the answering certificate of the key pair that will be replaced.
     ///   - earliestEnd: a certificate that ends before would have to be rolled again at once.
     /// - Returns: nil where a new pair has to be made.
     package static func choose(

@@ -21,14 +21,14 @@ package struct ObservedUse: Hashable, Sendable {
 
 /// What was seen of a key pair's use.
 package struct KeyUse: Hashable, Sendable {
-    /// Requests that named its publicKeyHash. The hash is public: they prove nothing.
+    /// Requests that named its publicKeyHash. The hash is public, so they do not show that Apple uses the key.
     package var requests: ObservedUse?
     /// Tokens that verified, decrypted and passed their GCM tag.
     package var decryptions: ObservedUse?
     /// When the key pair's current promotion was confirmed: the first successful decryption since then, or the one that
     /// caused the promotion. nil while there is none, and while the key pair is not `current`.
     package var promotionConfirmedAt: Timestamp?
-    /// When an event last told that it was asked for though revoked.
+    /// When an event last reported a request for it although it was revoked.
     package var alarmedAt: Timestamp?
 
     package init(
@@ -52,11 +52,12 @@ package struct KeyUse: Hashable, Sendable {
     /// Apple may have encrypted to another key since.
     ///
     /// - Parameter keyPair: the key pair as it is stored now.
-    package mutating func confirmPromotion(of keyPair: KeyPair, by proof: ObservedUse?) {
-        guard promotionConfirmedAt == nil, keyPair.state == .current, let proof, proof.last >= keyPair.stateSince
+    package mutating func confirmPromotion(of keyPair: KeyPair, by decryptions: ObservedUse?) {
+        guard promotionConfirmedAt == nil, keyPair.state == .current, let decryptions,
+            decryptions.last >= keyPair.stateSince
         else { return }
         // Uses are stored some seconds late, so that some of them can be older than the promotion.
-        promotionConfirmedAt = proof.first >= keyPair.stateSince ? proof.first : proof.last
+        promotionConfirmedAt = decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last
     }
 
     private static func sum(_ left: ObservedUse?, _ right: ObservedUse?) -> ObservedUse? {

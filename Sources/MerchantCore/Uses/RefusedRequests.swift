@@ -24,7 +24,7 @@ package struct Refusal: Hashable, Sendable {
 ///
 /// One user can neither crowd out what others did nor fill the audit: what goes beyond its share is counted as one.
 package struct RefusedRequests: Sendable {
-    /// Kinds told one by one, of one user and of all.
+    /// The most kinds that are recorded separately, of one user and of all.
     package static let mostOfOneUser = 8
     package static let most = 64
     /// Users whose further refusals are counted by user.

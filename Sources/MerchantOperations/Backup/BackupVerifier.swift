@@ -1,8 +1,10 @@
 package import MerchantCore
 import Vocabulary
 
-/// Opens everything there is in the copy of a database: a verification for the bad day.
+/// Verifies a copy of the database: unseals every private key, reads every certificate and checks the audit chain.
 package struct BackupVerifier: Sendable {
+    package typealias Records = Transactions<any KeyPairReading & SealedKeyReading & AuditReading, Void>
+
     package static let mostFindings = 100
     private static let keyPairsPerRead = 256
 
@@ -17,9 +19,9 @@ package struct BackupVerifier: Sendable {
         if findings.count < Self.mostFindings { findings.append(finding) }
     }
 
-    /// Unseals every private key, holds each against its public key and its certificates, and walks the audit chain.
-    package mutating func examine(_ copy: any MerchantRepository, with prover: any KeyPairVerifier) async throws {
-        try await examineKeyPairs(of: copy, with: prover)
+    /// Unseals every private key, compares it with its public key and its certificates, and checks the audit chain.
+    package mutating func examine(_ copy: Records, with verifier: any KeyPairVerifier) async throws {
+        try await examineKeyPairs(of: copy, with: verifier)
         try await examineAudit(of: copy)
     }
 
@@ -27,10 +29,10 @@ package struct BackupVerifier: Sendable {
         let keyPair: KeyPair
         let sealed: SealedPrivateKey?
         let certificates: [StoredCertificate]
-        let damage: MerchantError?
+        let fault: MerchantError?
     }
 
-    private mutating func examineKeyPairs(of copy: any MerchantRepository, with prover: any KeyPairVerifier)
+    private mutating func examineKeyPairs(of copy: Records, with verifier: any KeyPairVerifier)
         async throws
     {
         var cursor: PublicKeyHash?
@@ -43,25 +45,25 @@ package struct BackupVerifier: Sendable {
                     do {
                         return StoredKeyPair(
                             keyPair: keyPair, sealed: try reading.sealedPrivateKey(of: hash),
-                            certificates: try reading.certificates(of: hash), damage: nil)
+                            certificates: try reading.certificates(of: hash), fault: nil)
                     } catch let error as MerchantError {
-                        return StoredKeyPair(keyPair: keyPair, sealed: nil, certificates: [], damage: error)
+                        return StoredKeyPair(keyPair: keyPair, sealed: nil, certificates: [], fault: error)
                     }
                 }
             }
-            for stored in page { examine(stored, with: prover) }
+            for stored in page { examine(stored, with: verifier) }
             guard let last = page.last else { return }
             cursor = last.keyPair.publicKeyHash
         }
     }
 
-    private mutating func examine(_ stored: StoredKeyPair, with prover: any KeyPairVerifier) {
+    private mutating func examine(_ stored: StoredKeyPair, with verifier: any KeyPairVerifier) {
         let keyPair = stored.keyPair
-        if let damage = stored.damage { return note("key pair \(keyPair.publicKeyHash): \(damage.detail)") }
+        if let fault = stored.fault { return note("key pair \(keyPair.publicKeyHash): \(fault.detail)") }
         switch stored.sealed {
         case let sealed?:
             do {
-                try prover.prove(SealedKeyPair(keyPair: keyPair, sealedPrivateKey: sealed))
+                try verifier.prove(SealedKeyPair(keyPair: keyPair, sealedPrivateKey: sealed))
                 keyPairsVerified += 1
             } catch { note((error as? MerchantError)?.detail ?? "key pair \(keyPair.publicKeyHash): \(error)") }
         case nil where keyPair.state != .destroyed:
@@ -70,35 +72,35 @@ package struct BackupVerifier: Sendable {
         }
         for certificate in stored.certificates {
             certificatesChecked += 1
-            if let finding = Self.finding(about: certificate, of: keyPair, prover) { note(finding) }
+            if let finding = Self.finding(about: certificate, of: keyPair, verifier) { note(finding) }
         }
     }
 
     private static func finding(
-        about certificate: StoredCertificate, of keyPair: KeyPair, _ prover: any KeyPairVerifier
+        about certificate: StoredCertificate, of keyPair: KeyPair, _ verifier: any KeyPairVerifier
     ) -> String? {
         let name = "certificate \(certificate.serialNumber) of key pair \(keyPair.publicKeyHash)"
-        guard let facts = try? prover.readCertificate(certificate.der) else { return "\(name) cannot be read" }
+        guard let facts = try? verifier.readCertificate(certificate.der) else { return "\(name) cannot be read" }
         guard facts.publicKeyHash == keyPair.publicKeyHash else {
             return "\(name) certifies another key, \(facts.publicKeyHash)"
         }
-        let told = StoredCertificate(
+        let expected = StoredCertificate(
             facts, issuerVerified: certificate.issuerVerified, storedAt: certificate.storedAt)
-        return told == certificate ? nil : "\(name) is not what the database says of it"
+        return expected == certificate ? nil : "\(name) differs from its row in the database"
     }
 
-    private mutating func examineAudit(of copy: any MerchantRepository) async throws {
+    private mutating func examineAudit(of copy: Records) async throws {
         var audit = AuditExamination()
         var isAtEnd = false
         while !isAtEnd {
             try Task.checkCancellation()
             let next = audit.next
-            let stretch = try await copy.read { try $0.auditSegment(from: next, limit: 1000) }
-            for link in stretch.links { audit.examine(link) }
-            isAtEnd = stretch.links.isEmpty
-            if isAtEnd { audit.finish(given: stretch.given) }
+            let segment = try await copy.read { try $0.auditSegment(from: next, limit: 1000) }
+            for link in segment.links { audit.examine(link) }
+            isAtEnd = segment.links.isEmpty
+            if isAtEnd { audit.finish(given: segment.given) }
         }
-        audit.judgeOrder()
+        audit.checkOrder()
         auditRecordsChecked = audit.examined
         for found in audit.breaks { note("audit: \(found.kind.rawValue): \(found.detail)") }
     }

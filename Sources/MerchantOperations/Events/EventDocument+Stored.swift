@@ -3,7 +3,7 @@ import Vocabulary
 package import WireAPI
 
 extension EventDocument {
-    /// The one form of an event outside: the admin's socket lists it, and webhooks get it.
+    /// The one wire form of an event: on the admin socket and in webhooks.
     package init(_ stored: StoredEvent) {
         let event = stored.event
         self.init(

@@ -1,10 +1,10 @@
 import MerchantCore
 import Synchronization
 
-/// Wakes those who wait for events: whoever lists them as they come, and whoever delivers them.
+/// Wakes the tasks that wait for events: requests that list new events, and the dispatchers of webhooks.
 package final class EventNotifier: EventObserver, Sendable {
     private struct State {
-        var turn = 0
+        var generation = 0
         var nextWaiter = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     }
@@ -13,20 +13,20 @@ package final class EventNotifier: EventObserver, Sendable {
 
     package init() {}
 
-    /// How often it rang. Taken before one looks, it keeps a ring in between from being missed.
-    package var turn: Int { state.withLock { $0.turn } }
+    /// Grows with each notification. Read it before you read the events, so that no notification in between is missed.
+    package var generation: Int { state.withLock { $0.generation } }
 
     package func eventsChanged() {
         let waiters = state.withLock { state in
-            state.turn += 1
+            state.generation += 1
             defer { state.waiters = [:] }
             return state.waiters.values
         }
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns once it has rung after `turn`, or when the task is cancelled.
-    package func rings(after turn: Int) async {
+    /// Returns after a notification later than `generation`, or when the task is cancelled.
+    package func wait(after generation: Int) async {
         let number = state.withLock { state in
             state.nextWaiter += 1
             return state.nextWaiter
@@ -34,8 +34,8 @@ package final class EventNotifier: EventObserver, Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // Cancelled before this line, the handler found nobody to wake.
-                    guard state.turn == turn, !Task.isCancelled else { return true }
+                    // If the task was cancelled before this line, the handler found no continuation to resume.
+                    guard state.generation == generation, !Task.isCancelled else { return true }
                     state.waiters[number] = continuation
                     return false
                 }
@@ -46,11 +46,11 @@ package final class EventNotifier: EventObserver, Sendable {
         }
     }
 
-    /// The same, and no longer than until `deadline`.
-    package func rings(after turn: Int, until deadline: ContinuousClock.Instant) async {
+    /// As ``wait(after:)``, and returns at the latest at `deadline`.
+    package func wait(after generation: Int, until deadline: ContinuousClock.Instant) async {
         await withTaskGroup { group in
-            group.addTask { await self.rings(after: turn) }
-            // Cancelled once it rang: then there is nothing left to wait for.
+            group.addTask { await self.wait(after: generation) }
+            // Cancelled after a notification.
             group.addTask { try? await Task.sleep(until: deadline) }
             await group.next()
             group.cancelAll()

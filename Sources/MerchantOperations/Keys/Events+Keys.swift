@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-// What operators are told of key pairs: one initializer an event.
+// The events about key pairs, one function for each.
 
 extension Event {
     static func stored(_ certificate: StoredCertificate, over keyPair: KeyPair, at now: Timestamp) -> Event {
@@ -13,7 +13,7 @@ extension Event {
                 : "\(what): the key is \(keyPair.state.rawValue)")
     }
 
-    /// - Parameter reason: why, where nobody asked for it.
+    /// - Parameter reason: of an automatic promotion; nil for one by an admin.
     static func promoted(
         _ keyPair: KeyPair, superseding former: KeyPair?, reason: String?, at now: Timestamp
     ) -> Event {
@@ -32,7 +32,7 @@ extension Event {
             detail: "the key was \(before.state.rawValue) and is revoked: \(reason)")
     }
 
-    /// - Parameter ends: the end of the merchant's current certificate.
+    /// - Parameter ends: the expiry of the merchant's current certificate.
     static func belowTarget(
         _ merchant: Merchant, active: Int, currentEnds ends: Timestamp?, at now: Timestamp
     ) -> Event {

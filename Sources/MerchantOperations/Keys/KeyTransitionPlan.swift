@@ -1,7 +1,12 @@
-import MerchantCore
+package import MerchantCore
 import Vocabulary
 
-/// What a move would change, and what should be said about it.
+/// The ports that a transition of a key pair writes: its state, its seal, its rolls, and their audit records and events.
+package typealias KeyTransitionWriting = MerchantReading & KeyPairWriting & SealedKeyWriting & KeyUseReading
+    & RollWriting
+    & ChangeRecording
+
+/// The changes, warnings and events of a transition of a key pair.
 struct KeyTransitionPlan {
     let keyPair: KeyPair
     var changes: [KeyChange] = []
@@ -11,7 +16,7 @@ struct KeyTransitionPlan {
     init(_ keyPair: KeyPair) { self.keyPair = keyPair }
 }
 
-/// One key pair's change with its audit entry.
+/// One change of a key pair with its audit entry.
 struct KeyChange {
     let before: KeyPair
     var after: KeyPair
@@ -30,7 +35,7 @@ struct KeyChange {
         self.init(before: keyPair, after: after, audit: audit)
     }
 
-    func perform(in transaction: any MerchantTransaction) throws {
+    func perform(in transaction: any KeyTransitionWriting) throws {
         if after.state == .destroyed { try transaction.removeSealedPrivateKey(of: before.publicKeyHash) }
         try transaction.update(after)
         try transaction.append(audit)
@@ -38,9 +43,9 @@ struct KeyChange {
 }
 
 extension KeyTransitionPlan {
-    /// Performs every change with what it means for the rolls, and stores the events. Ended rolls end first: the store
-    /// holds no open roll to a key pair that is gone.
-    func perform(in transaction: any MerchantTransaction, at now: Timestamp, for request: Request) throws {
+    /// Performs every change with its effects on rolls, and stores the events. Rolls end first, because the store refuses an
+    /// open roll to a revoked key pair.
+    func perform(in transaction: any KeyTransitionWriting, at now: Timestamp, for request: Request) throws {
         let effects = try RollEffects(of: changes, in: transaction)
         try effects.end(in: transaction, at: now, for: request)
         for change in changes { try change.perform(in: transaction) }

@@ -1,11 +1,11 @@
 import MerchantCore
 import Vocabulary
 
-/// What follows from the revocation of a compromised key: everything that is left to do, and for whom.
+/// The consequences of revoking a compromised key, and what admins must do.
 enum RevocationConsequences {
-    /// - Parameter replacements: active key pairs that can take its place, see ``RevocationRules/Remaining``.
+    /// - Parameter replacements: active key pairs that can replace it, see ``RevocationRules/Remaining``.
     static func list(
-        of keyPair: KeyPair, replacements: [KeyPair], in reading: any MerchantReading
+        of keyPair: KeyPair, replacements: [KeyPair], in reading: any KeyPairReading & KeyUseReading
     ) throws -> [String] {
         var list: [String] = []
         let merchant = keyPair.merchantIdentifier
@@ -23,7 +23,7 @@ enum RevocationConsequences {
                 list.append("\(retiring.publicKeyHash) is retiring: activate it again at Apple and promote it")
             } else {
                 list.append(
-                    "there is no other \(keyPair.algorithm.rawValue) key with a valid certificate: start a roll and have its CSR signed at once"
+                    "there is no other \(keyPair.algorithm.rawValue) key with a valid certificate: start a roll and have its CSR signed immediately"
                 )
             }
         }
@@ -38,7 +38,7 @@ enum RevocationConsequences {
         if merchant.isPlatformIntegrator {
             list.append("every merchant registered to encrypt to \(merchant) is affected")
         }
-        list.append("the sealed private key stays until it is destroyed: key destroy")
+        list.append("the sealed private key stays until it is destroyed: run 'key destroy'")
         return list
     }
 }

@@ -2,10 +2,10 @@ import MerchantCore
 package import PaymentToken
 package import Vocabulary
 
-/// What a decryptor expects of a token before its plaintext may leave.
+/// The values that a decryptor expects in a token before it gets the plaintext.
 package struct TokenExpectations: Sendable {
     package enum ExpectedMerchant: Sendable {
-        /// An audited choice: the token's own key says whose it is.
+        /// Any merchant; the audit records this choice.
         case any
         case only(MerchantIdentifier)
     }
@@ -19,7 +19,7 @@ package struct TokenExpectations: Sendable {
     }
 }
 
-/// One check that a decryption made on what it found, or why it made none.
+/// The result of comparing one value of a token with the expected value.
 package struct ExpectationCheck: Sendable {
     package enum Outcome: String, Sendable { case passed, failed, notChecked }
 
@@ -36,10 +36,10 @@ extension TokenExpectations {
             .tokenMerchantMismatch, "the token is encrypted to a key of \(found), expected one of \(expected)")
     }
 
-    /// Holds a token's content against what was expected.
+    /// Compares a token's content with the expected values.
     ///
     /// - Throws: `tokenMismatch` for the first value that differs, naming both.
-    func judge(_ token: ApplePayToken, _ data: PaymentData) throws(MerchantError) -> [ExpectationCheck] {
+    func check(_ token: ApplePayToken, _ data: PaymentData) throws(MerchantError) -> [ExpectationCheck] {
         var checks = [merchantCheck]
         for check in transaction.compare(with: token, data) {
             let check = ExpectationCheck(check)
@@ -49,7 +49,7 @@ extension TokenExpectations {
         return checks
     }
 
-    /// The merchant itself was required before anything was decrypted.
+    /// The merchant was compared before the token was decrypted.
     private var merchantCheck: ExpectationCheck {
         switch merchant {
         case .any:

@@ -1,14 +1,14 @@
 package import PaymentToken
 package import Vocabulary
 
-/// On what terms a decryptor wants a token opened.
+/// How a decryptor wants a token opened.
 package struct TokenTerms: Sendable {
     package enum Verification: Hashable, Sendable {
-        /// As Apple's reference has it: at the time of receipt, which is now. Claims the token unless that was declined.
+        /// At the time of receipt, which is now, as Apple's reference requires. Claims the token unless that was declined.
         case now(claims: Bool)
-        /// Judged at another time: audited, and claims nothing.
+        /// At another time; recorded in the audit, and claims nothing.
         case at(Timestamp)
-        /// Not verified at all: audited, and claims nothing.
+        /// Not at all; recorded in the audit, and claims nothing.
         case declined
     }
 
@@ -21,7 +21,7 @@ package struct TokenTerms: Sendable {
     }
 }
 
-/// The key that a token is encrypted to, as far as opening it goes.
+/// The key that a token is encrypted to.
 package struct TokenKey: Hashable, Sendable {
     package let publicKeyHash: PublicKeyHash
     package let merchantIdentifier: MerchantIdentifier
@@ -34,14 +34,14 @@ package struct TokenKey: Hashable, Sendable {
     }
 }
 
-/// An opened token on its way to the caller.
+/// An opened token.
 package struct OpenedToken: ~Copyable, Sendable {
     package let plaintext: DecryptedPaymentData
     /// The plaintext's fields.
     package let paymentData: PaymentData
     package let key: TokenKey
-    /// nil where verification was declined.
+    /// nil if verification was declined.
     package let verification: TokenVerification?
-    /// What was expected, and the replay.
+    /// The comparisons with expected values, and the replay check.
     package let checks: [ExpectationCheck]
 }

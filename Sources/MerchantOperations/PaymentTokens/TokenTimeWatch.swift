@@ -4,19 +4,19 @@ package import PaymentToken
 import Synchronization
 package import Vocabulary
 
-/// Reports a machine clock that is wrong: for most merchants, genuine tokens are refused for their signing time alone.
+/// Detects a machine clock that is wrong: for most merchants, genuine tokens are refused for their signing time alone.
 ///
-/// A token is genuine where everything but its time is right and the merchant's key decrypts it. Merchants and accounts
-/// have one vote each: the newest token of a merchant from an account that has not voted yet. So neither the tokens that
-/// one customer kept nor the traffic of one merchant decides. Fewer than ``fewestVotes`` votes say nothing.
+/// A token is genuine if every check but the one of its time passes and the merchant's key decrypts it. Each merchant and each
+/// account has one vote: the newest token of a merchant from an account that has not voted yet. So neither old tokens of one
+/// customer nor the traffic of one merchant can decide. Fewer than ``fewestVotes`` votes have no effect.
 package final class TokenTimeWatch: Sendable {
     package static let window = Duration.seconds(600)
     package static let fewestVotes = 5
     package static let mostMerchants = 256
-    /// How many accounts' newest tokens are kept of one merchant.
+    /// The most accounts of one merchant whose newest tokens are kept.
     package static let mostOfMerchant = 4
 
-    /// A keyed digest of an account number: it tells accounts apart, and nothing else.
+    /// A keyed digest of an account number, only good for telling accounts apart.
     package struct Account: Hashable, Sendable {
         fileprivate let digest: [UInt8]
     }
@@ -39,10 +39,10 @@ package final class TokenTimeWatch: Sendable {
     private let state = Mutex(State())
     private let accountKey = SymmetricKey(size: .bits256)
 
-    private let tellsAccountsApart: Bool
+    private let distinguishesAccounts: Bool
 
-    /// - Parameter tellsAccountsApart: false for Apple's sandbox environment, where everybody pays with the same test cards.
-    package init(tellsAccountsApart: Bool = true) { self.tellsAccountsApart = tellsAccountsApart }
+    /// - Parameter distinguishesAccounts: false for Apple's sandbox environment, where all customers pay with the same test cards.
+    package init(distinguishesAccounts: Bool = true) { self.distinguishesAccounts = distinguishesAccounts }
 
     package func account(_ number: SensitiveText) -> Account {
         Account(
@@ -50,7 +50,7 @@ package final class TokenTimeWatch: Sendable {
                 HMAC<SHA256>.authenticationCode(for: Array(number.exposed.utf8), using: accountKey).prefix(16)))
     }
 
-    /// - Parameter data: what the merchant's key decrypted.
+    /// - Parameter data: decrypted with the merchant's key.
     func record(
         _ verification: TokenVerification, _ data: PaymentData, _ merchant: MerchantIdentifier, receivedAt: Timestamp
     ) {
@@ -89,12 +89,12 @@ package final class TokenTimeWatch: Sendable {
         state.withLock(\.lastRefusal).map(Self.range(at: now).contains) ?? false
     }
 
-    /// To both sides, since the clock may be set back.
+    /// On both sides of `now`, because the clock may have been set back.
     private static func range(at now: Timestamp) -> ClosedRange<Timestamp> {
         now.adding(.zero - window)...now.adding(window)
     }
 
-    /// What the votes say of the clock.
+    /// The result of a vote that the clock is wrong.
     package struct Anomaly: Hashable, Sendable {
         /// Merchants whose vote is a token that was refused.
         package let refusing: Int
@@ -115,7 +115,7 @@ package final class TokenTimeWatch: Sendable {
         }
         for sighting in recent.sorted(by: { $0.receivedAt > $1.receivedAt })
         where !merchants.contains(sighting.merchant)
-            && !(tellsAccountsApart && accounts.contains(sighting.account))
+            && !(distinguishesAccounts && accounts.contains(sighting.account))
         {
             merchants.insert(sighting.merchant)
             accounts.insert(sighting.account)

@@ -1,7 +1,7 @@
 import MerchantCore
 
 extension MerchantError {
-    /// What an exchange with Apple that did not end as asked is to a caller.
+    /// The error that a caller gets for a failed call to Apple.
     init(_ error: GatewayError) {
         let code: Code =
             switch error.kind {

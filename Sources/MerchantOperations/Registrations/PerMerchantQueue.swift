@@ -1,7 +1,6 @@
 import Vocabulary
 
-/// Lets one piece of work at a time go on for one merchant, and a few for all: Apple is asked in order for each, and
-/// never by more than ``width`` at once.
+/// Runs at most one call to Apple for each merchant at a time, in order, and at most ``width`` calls in all.
 actor PerMerchantQueue {
     static let width = 16
 
@@ -10,8 +9,8 @@ actor PerMerchantQueue {
     private var free = width
     private var waitingForAny: [CheckedContinuation<Void, Never>] = []
 
-    /// Runs `body` when its turn has come. A caller who is cancelled meanwhile cancels nothing: what Apple was asked has
-    /// an outcome, and it is to be recorded.
+    /// Runs `body` in its turn. Cancelling the caller does not cancel `body`, because the outcome of a call to Apple must be
+    /// recorded.
     nonisolated func run<Result: Sendable>(
         _ partner: PartnerInternalMerchantIdentifier, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -32,7 +31,7 @@ actor PerMerchantQueue {
         if !taken.insert(partner).inserted {
             await withCheckedContinuation { waiting[partner, default: []].append($0) }
         }
-        // Who has the merchant's turn waits for nobody who waits for the merchant, so that this ends.
+        // The holder of a merchant's turn never waits for a task that waits for the same merchant, so there is no deadlock.
         guard free == 0 else {
             free -= 1
             return
@@ -40,7 +39,7 @@ actor PerMerchantQueue {
         await withCheckedContinuation { waitingForAny.append($0) }
     }
 
-    /// Hands both on rather than freeing them, so that nobody who comes later is served first.
+    /// Passes both on to the next waiting task rather than freeing them, so that tasks run in the order of their arrival.
     private func end(_ partner: PartnerInternalMerchantIdentifier) {
         if waitingForAny.isEmpty { free += 1 } else { waitingForAny.removeFirst().resume() }
         guard var queue = waiting[partner] else {

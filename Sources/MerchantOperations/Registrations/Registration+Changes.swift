@@ -2,9 +2,9 @@ import MerchantCore
 import Vocabulary
 
 extension Registration {
-    /// One that Apple was just asked for: nothing is wanted before Apple said yes.
+    /// A registration that was just requested: no domain is desired before Apple has accepted it.
     init(
-        _ partner: PartnerInternalMerchantIdentifier, likely wanted: DesiredRegistration,
+        _ partner: PartnerInternalMerchantIdentifier, requested wanted: DesiredRegistration,
         merchant: MerchantIdentifier?, at now: Timestamp
     ) {
         var desired = wanted
@@ -21,19 +21,19 @@ extension Registration {
         if self != before { changedAt = now }
     }
 
-    /// What the audit says of a registration.
+    /// The text of a registration in the audit.
     var summary: String {
         "partnerInternalMerchantIdentifier=\(partnerInternalMerchantIdentifier) partnerMerchantName=\(desired.partnerMerchantName) encryptTo=\(desired.encryptTo) domainNames=\(desired.domainNames.sorted().map(\.rawValue).joined(separator: ","))"
     }
 }
 
 extension RegistrationCall {
-    /// What messages and the audit call it.
+    /// Its name in messages and in the audit.
     var title: String { "call \(number) for \(partnerInternalMerchantIdentifier)" }
 }
 
 extension RegistrationCall.Content {
-    /// Whether the gateway makes another try where one got no answer.
+    /// Whether the gateway sends the call again after a missing response.
     var isTriedAgain: Bool {
         if case .register = self { true } else { false }
     }
@@ -57,8 +57,8 @@ extension RegistrationDrift {
     }
 }
 
-extension MerchantTransaction {
-    /// Audits a drift when it is found, not each time it is seen.
+extension ChangeRecording {
+    /// Records a difference from Apple's record when it is first found.
     func noteDrift(from before: Registration, to after: Registration, for request: Request, at now: Timestamp) throws {
         let drift = after.drift
         guard !drift.isEmpty, drift != before.drift else { return }
@@ -71,8 +71,8 @@ extension MerchantTransaction {
     }
 }
 
-extension MerchantReading {
-    /// - Throws: `registrationNotFound` where there is nothing to show and nothing on its way.
+extension RegistrationReading {
+    /// - Throws: `registrationNotFound` if it has no domains and no open call.
     func existingRegistration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration {
         guard let registration = try registration(partner), try registration.isShown || openCall(of: partner) != nil
         else {
@@ -81,7 +81,9 @@ extension MerchantReading {
         }
         return registration
     }
+}
 
+extension RegistrationReading where Self: MerchantReading & KeyPairReading {
     func view(
         _ registration: Registration, _ source: RegistrationView.Source, at now: Timestamp, withWarnings: Bool = true
     ) throws -> RegistrationView {
@@ -91,15 +93,15 @@ extension MerchantReading {
             warnings: withWarnings ? try warnings(about: registration.desired) : [], at: now)
     }
 
-    /// What does not keep Apple from encrypting, and keeps us from decrypting.
+    /// Reasons why the daemon could not decrypt tokens that Apple encrypts for this registration.
     private func warnings(about desired: DesiredRegistration) throws -> [String] {
         guard !desired.domainNames.isEmpty else { return [] }
         guard let merchant = try merchant(desired.encryptTo), merchant.removedAt == nil else {
-            return ["there is no merchant record \(desired.encryptTo) (encryptTo): its tokens can't be decrypted here"]
+            return ["there is no merchant record \(desired.encryptTo) (encryptTo): its tokens cannot be decrypted here"]
         }
         let isActive = try keyPairs(of: merchant.identifier)
             .contains { $0.purpose == .paymentProcessing && $0.state.isActive }
         return isActive
-            ? [] : ["\(desired.encryptTo) (encryptTo) has no active key pair: its tokens can't be decrypted here"]
+            ? [] : ["\(desired.encryptTo) (encryptTo) has no active key pair: its tokens cannot be decrypted here"]
     }
 }

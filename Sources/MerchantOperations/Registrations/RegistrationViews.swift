@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// What a caller asks to have registered. Domains add up over several orders.
+/// A request to register a merchant. The domains of several orders add up.
 package struct RegistrationOrder: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// nil: the name the registration has.
@@ -31,21 +31,21 @@ package struct RegistrationOrder: Sendable {
 /// A registration as it is shown.
 package struct RegistrationView: Sendable {
     package enum Source: String, Sendable, CaseIterable {
-        /// What is wanted, as the mirror has it.
+        /// The desired state, as it is stored here.
         case mirror
-        /// What Apple answered just now.
+        /// Apple's current record.
         case apple
     }
 
     package let registration: Registration
     package let source: Source
-    /// The call to Apple whose outcome nobody knows yet.
+    /// The call to Apple whose outcome is unknown.
     package let openCall: RegistrationCall?
     package let warnings: [String]
     package let at: Timestamp
 }
 
-/// What an unregistration removed, or as a dry run would.
+/// The result of an unregistration; of a dry run, the result that it would have.
 package struct RegistrationWithdrawal: Sendable {
     package let dryRun: Bool
     package let domainNames: [DomainName]
@@ -53,30 +53,30 @@ package struct RegistrationWithdrawal: Sendable {
     package let view: RegistrationView
 }
 
-/// How one merchant's comparison with Apple ended.
+/// The result of comparing one registration with Apple's record.
 package struct SyncFinding: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package let drift: [RegistrationDrift]
-    /// nil: nothing was to be mended.
-    package let mended: Bool?
-    /// What is left after mending.
+    /// nil if nothing had to be repaired, or repair was not requested.
+    package let repaired: Bool?
+    /// The differences that are left after the repair.
     package let remaining: [RegistrationDrift]
-    /// Why it could not be compared or mended.
+    /// Why it could not be compared or repaired.
     package let failure: MerchantError?
 
-    /// Whether anybody needs to know of it.
-    package var isWorthTelling: Bool { !drift.isEmpty || failure != nil }
+    /// Whether the report includes it.
+    package var isReported: Bool { !drift.isEmpty || failure != nil }
 }
 
-/// A stretch of the comparison of everything with Apple.
+/// The result of comparing one page of registrations with Apple's record.
 package struct SyncReport: Sendable {
     package let repair: Bool
-    /// How many merchants were compared.
+    /// The number of registrations that were compared.
     package let compared: Int
     /// Those that differ, or could not be compared.
     package let findings: [SyncFinding]
-    /// Why Apple was asked no further.
+    /// Why the comparison stopped early.
     package let halted: MerchantError?
-    /// Where to go on; nil at the end.
+    /// Where the next page starts; nil at the end.
     package let next: PartnerInternalMerchantIdentifier?
 }

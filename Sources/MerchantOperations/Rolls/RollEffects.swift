@@ -1,33 +1,33 @@
 import MerchantCore
 import Vocabulary
 
-/// What moves of key pairs mean for the merchant's open roll: whether it ends, and whether another begins.
+/// The effects of key pair transitions on the merchant's rolls: whether the open one ends, and whether another starts.
 struct RollEffects {
     private(set) var ending: (roll: Roll, outcome: Roll.Outcome, reason: String)?
     private(set) var opening: (from: KeyPair, to: PublicKeyHash)?
 
     /// Reads the store as it is before the changes.
-    init(of changes: [KeyChange], in reading: any MerchantReading) throws {
+    init(of changes: [KeyChange], in reading: any KeyPairReading & RollReading) throws {
         let moved = changes.filter { $0.before.state != $0.after.state && $0.before.purpose == .paymentProcessing }
         guard let some = moved.first?.before else { return }
         let states = Dictionary(uniqueKeysWithValues: moved.map { ($0.before.publicKeyHash, $0.after) })
         let open = try reading.openRoll(of: some.merchantIdentifier, algorithm: some.algorithm)
         let promoted = moved.first { $0.after.state == .current }?.before
         let superseded = moved.first { $0.before.state == .current && $0.after.state == .retiring }?.before
-        if let open { try judge(open, states, promoted, in: reading) }
+        if let open { try decideEnding(of: open, states, promoted, in: reading) }
         guard open == nil || ending?.outcome == .abandoned else { return }
         if let promoted, let superseded {
-            // A promote by hand is a roll too: its old key is watched until it is quiet like any other.
+            // A promotion without a roll starts one, so that the old key is revoked only when it is quiet.
             opening = (superseded, promoted.publicKeyHash)
         } else if open == nil, let restored = moved.first(where: { $0.after.state == .retiring })?.after,
-            let current = try reading.currentKeyPair(likewise: restored)
+            let current = try reading.currentKeyPair(matching: restored)
         {
             opening = (restored, current.publicKeyHash)
         }
     }
 
-    private mutating func judge(
-        _ open: Roll, _ states: [PublicKeyHash: KeyPair], _ promoted: KeyPair?, in reading: any MerchantReading
+    private mutating func decideEnding(
+        of open: Roll, _ states: [PublicKeyHash: KeyPair], _ promoted: KeyPair?, in reading: any KeyPairReading
     ) throws {
         func state(_ hash: PublicKeyHash) throws -> KeyState? {
             try states[hash]?.state ?? reading.keyPair(hash)?.state
@@ -56,26 +56,26 @@ struct RollEffects {
         }
     }
 
-    /// What a person should be told of it before.
+    /// Warnings for a dry run and its confirmation.
     var consequences: [String] {
         guard let ending else { return [] }
         return [
-            "roll \(ending.roll.rollId) \(ending.outcome == .finished ? "is finished with it" : "is abandoned with it")"
+            "roll \(ending.roll.rollId) \(ending.outcome == .finished ? "is finished by this" : "is abandoned by this")"
         ]
     }
 
-    func end(in transaction: any MerchantTransaction, at now: Timestamp, for request: Request) throws {
+    func end(in transaction: any RollWriting & ChangeRecording, at now: Timestamp, for request: Request) throws {
         guard let ending else { return }
         try transaction.end(ending.roll, ending.outcome, reason: ending.reason, at: now, for: request)
     }
 
-    func begin(in transaction: any MerchantTransaction, at now: Timestamp, for request: Request) throws {
+    func begin(in transaction: any RollWriting & ChangeRecording, at now: Timestamp, for request: Request) throws {
         guard let opening else { return }
         _ = try transaction.beginRoll(from: opening.from, to: opening.to, at: now, for: request)
     }
 }
 
-extension MerchantTransaction {
+extension RollWriting where Self: ChangeRecording {
     /// Opens a roll with its audit record and event.
     func beginRoll(
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, from: PublicKeyHash?, to: PublicKeyHash,
@@ -106,7 +106,6 @@ extension MerchantTransaction {
         var ended = roll
         ended.outcome = outcome
         ended.endedAt = now
-        // As long as a revocation's reason with what stands before it.
         ended.reason = reason
         ended.remindAt = nil
         try update(ended)
@@ -120,8 +119,10 @@ extension MerchantTransaction {
                 isFinished ? .rollFinished : .rollAbandoned, .notice, at: now, merchant: roll.merchantIdentifier,
                 key: roll.to, rollId: roll.rollId, detail: "roll \(roll.rollId) is \(outcome.rawValue): \(reason)"))
     }
+}
 
-    /// Writes since when nobody has asked for the old key of the open roll that a key pair is part of.
+extension RollWriting where Self: KeyPairReading & KeyUseReading {
+    /// Updates the time of the last request for the old key of the open roll that the key pair is part of.
     func refreshIdleTime(of keyPair: KeyPair) throws {
         guard keyPair.purpose == .paymentProcessing,
             var roll = try openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),

@@ -2,27 +2,27 @@ import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// What was seen of keys' uses and is not stored yet.
+/// The observed uses of key pairs that are not stored yet.
 ///
-/// A payment's request leaves a number in memory and waits for nothing; a service stores what gathered every few seconds.
+/// A request only changes a counter in memory; ``KeyUseRecording`` stores the counters every few seconds.
 package final class KeyUses: Sendable {
     private struct State {
         var gathered: [PublicKeyHash: KeyUse] = [:]
         /// Counters that were used since the last collection, each once, with the time of the first use.
         var active: [(counter: KeyUseCounter, first: Int64)] = []
-        /// What was collected and is on its way into storage, by the number of its collection.
+        /// Collections that are being stored, by number.
         var storing: [Int: State] = [:]
         var collections = 0
 
         func lastUse(of hash: PublicKeyHash) -> Timestamp? {
-            // A counter goes on telling its last use after its count was taken.
+            // A counter keeps its last use after its count was taken.
             let counted = active.filter { $0.counter.hash == hash }.map(\.counter.lastUse)
             let collected = storing.values.compactMap { $0.lastUse(of: hash) }
             return (counted + collected + [gathered[hash]?.lastRequest].compactMap(\.self)).max()
         }
     }
 
-    /// What was taken to be stored; ``KeyUses/forget(_:)`` ends it.
+    /// Uses that were taken out to be stored, until ``KeyUses/forget(_:)``.
     struct Collection {
         fileprivate let number: Int
         let uses: [PublicKeyHash: KeyUse]
@@ -32,32 +32,32 @@ package final class KeyUses: Sendable {
 
     package init() {}
 
-    /// A counter of its own for one key, for whoever answers for it over and over.
+    /// A counter for one key pair, for a cache that answers many requests for it.
     package func counter(for hash: PublicKeyHash) -> KeyUseCounter { KeyUseCounter(hash, of: self) }
 
-    /// Somebody asked for the key by its public hash.
-    package func recordAsked(_ hash: PublicKeyHash, at now: Timestamp) {
+    /// Counts a request that named the key pair.
+    package func recordRequest(_ hash: PublicKeyHash, at now: Timestamp) {
         add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// A token verified, decrypted and passed its GCM tag.
-    package func recordProven(_ hash: PublicKeyHash, at now: Timestamp) {
+    /// Counts a token that verified, decrypted and passed its GCM tag.
+    package func recordDecryption(_ hash: PublicKeyHash, at now: Timestamp) {
         add(KeyUse(decryptions: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// Puts back what could not be stored.
+    /// Adds a use; also puts back one that could not be stored.
     func add(_ use: KeyUse, for hash: PublicKeyHash) {
         state.withLock { $0.gathered[hash, default: KeyUse()].add(use) }
     }
 
-    /// When the key was last used, of the uses that are not known to be in the store; nil where there is none.
+    /// The last of the uses that are not known to be in the store; nil if there is none.
     func lastUse(of hash: PublicKeyHash) -> Timestamp? { state.withLock { $0.lastUse(of: hash) } }
 
     fileprivate func enlist(_ counter: KeyUseCounter, first: Int64) {
         state.withLock { $0.active.append((counter, first)) }
     }
 
-    /// Takes everything that gathered. ``lastUse(of:)`` goes on telling of it until it is forgotten.
+    /// Takes all uses out. ``lastUse(of:)`` includes them until ``forget(_:)``.
     func collect() -> Collection {
         let (number, taken) = state.withLock { state in
             let taken = State(gathered: state.gathered, active: state.active)
@@ -77,11 +77,11 @@ package final class KeyUses: Sendable {
         return Collection(number: number, uses: gathered)
     }
 
-    /// A collection's uses are in the store, or were put back.
+    /// Called when the uses of a collection are in the store, or were put back.
     func forget(_ collection: Collection) { state.withLock { $0.storing[collection.number] = nil } }
 }
 
-/// How often one key was asked for since the last collection.
+/// The number of requests for one key pair since the last collection.
 package final class KeyUseCounter: Sendable {
     let hash: PublicKeyHash
     private let uses: KeyUses
@@ -93,13 +93,13 @@ package final class KeyUseCounter: Sendable {
         self.uses = uses
     }
 
-    /// Two atomic writes; the first use after a collection also takes a lock that no other request holds for long.
+    /// Costs two atomic writes; the first use after a collection also takes a lock for a short time.
     ///
-    /// Not inlined, so that what it costs can be counted.
+    /// Not inlined, so that its cost can be measured.
     @inline(never)
     package func record(at now: Timestamp) {
         last.store(now.millisecondsSince1970, ordering: .relaxed)
-        // Whoever takes the count sees the time that was stored before it.
+        // `take()` sees the time that was stored before the count.
         guard count.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
         uses.enlist(self, first: now.millisecondsSince1970)
     }

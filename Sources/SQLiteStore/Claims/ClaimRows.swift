@@ -58,15 +58,15 @@ enum ClaimRows {
         }
     }
 
-    /// Looks at the oldest claims and removes those made before a time.
-    static func remove(before moment: Timestamp, lookingAt count: Int, in db: Database) throws {
+    /// Checks the oldest claims and removes those that were made before a time.
+    static func remove(before time: Timestamp, checking count: Int, in db: Database) throws {
         try db.cachedStatement(
             sql: """
                 DELETE FROM claims WHERE id IN (
                     SELECT id FROM (SELECT id, claimed_at FROM claims ORDER BY id LIMIT ?) WHERE claimed_at < ?
                 )
                 """
-        ).execute(arguments: [count, moment.millisecondsSince1970])
+        ).execute(arguments: [count, time.millisecondsSince1970])
     }
 
     /// The time of the claim that was made last by the clock, whatever the order.

@@ -77,7 +77,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
         }
     }
 
-    /// A look at the file that changes nothing, for when no daemon runs or it refuses claims.
+    /// Checks the file without changing it, for use while no daemon runs or when it refuses claims.
     ///
     /// - Throws: ``MerchantError`` `storeUnavailable` for one that is damaged, not ours, or written by a newer program.
     package static func inspect(path: String) throws {
@@ -87,7 +87,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
             try queue.read { db in
                 try Connections.refuseForeign(db, path: path, kind: .claims)
                 try Migrations.requireKnown(Schema.claimsMigrations, in: db)
-                if let first = try SQLiteStore.damage(in: db).first {
+                if let first = try SQLiteStore.faults(in: db).first {
                     throw MerchantError(.storeUnavailable, "it is damaged: \(first)")
                 }
             }
@@ -96,7 +96,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
 
     package var health: StoreHealth { groups.health }
 
-    /// Finishes what was asked, refuses everything after, and closes the file.
+    /// Finishes the waiting writes, refuses further ones, and closes the file.
     package func close() throws {
         groups.finish()
         try StoreFailure.translating { try queue.close() }
@@ -127,6 +127,6 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private static func sweep(after won: [Timestamp], in db: Database) throws {
         guard let earliest = won.min() else { return }
         try ClaimRows.remove(
-            before: earliest.adding(.zero - retention), lookingAt: won.count * sweepPerClaim, in: db)
+            before: earliest.adding(.zero - retention), checking: won.count * sweepPerClaim, in: db)
     }
 }

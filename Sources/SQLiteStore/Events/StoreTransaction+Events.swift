@@ -10,7 +10,7 @@ extension StoreTransaction {
         noteEvents()
     }
 
-    func removeEvents(occurredBefore moment: Timestamp, limit: Int) throws -> Int {
+    func removeEvents(occurredBefore time: Timestamp, limit: Int) throws -> Int {
         try execute(
             """
             DELETE FROM events WHERE sequence IN (
@@ -22,7 +22,7 @@ extension StoreTransaction {
                 )
                 ORDER BY occurred_at LIMIT ?
             )
-            """, [moment.millisecondsSince1970, max(0, limit)])
+            """, [time.millisecondsSince1970, max(0, limit)])
     }
 
     func keepWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {

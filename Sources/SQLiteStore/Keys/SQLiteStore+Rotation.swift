@@ -124,7 +124,7 @@ extension SQLiteStore {
                 defer { try? db.execute(sql: "PRAGMA temp_store = MEMORY") }
                 try db.execute(sql: "VACUUM")
             }
-        } catch { throw queue.judged(error) }
+        } catch { throw queue.handled(error) }
     }
 }
 

@@ -28,13 +28,6 @@ extension StoreReading {
         return Array(found.prefix(max(0, limit)))
     }
 
-    func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
-        try every(
-            """
-            SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash > ? ORDER BY public_key_hash LIMIT ?
-            """, [cursor?.data ?? Data(), max(0, limit)], KeyPairRow.keyPair)
-    }
-
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
         try every(
             """
@@ -56,26 +49,11 @@ extension StoreReading {
         }
     }
 
-    func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? {
-        try first(
-            """
-            SELECT seal_version, data_key_id, sealed_bytes
-            FROM key_pairs JOIN sealed_private_keys ON sealed_private_keys.id = key_pairs.id
-            WHERE public_key_hash = ? AND erased = 0
-            """, [hash.data]
-        ) { row in
-            SealedPrivateKey(
-                version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
-                bytes: try row.bytes("sealed_bytes"))
-        }
-    }
-
-    func keyPairsToDestroy(at moment: Timestamp, limit: Int) throws -> [PublicKeyHash] {
+    func activeIdentityKeyPairs() throws -> [KeyPair] {
         try every(
             """
-            SELECT public_key_hash FROM key_pairs INDEXED BY key_pairs_to_destroy
-            WHERE destroy_after <= ? ORDER BY destroy_after LIMIT ?
-            """, [moment.millisecondsSince1970, max(0, limit)]
-        ) { try $0.publicKeyHash() }
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_active_identities
+            WHERE purpose = 'identity' AND state IN ('standby', 'current', 'retiring') ORDER BY id
+            """, [], KeyPairRow.keyPair)
     }
 }

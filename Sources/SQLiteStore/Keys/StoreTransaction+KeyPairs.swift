@@ -7,7 +7,7 @@ extension StoreTransaction {
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
         guard keyPair.publicKeyHash == new.publicKeyHash else {
             throw MerchantError(
-                .internalError, "key pair \(new.publicKeyHash) was to be stored as \(keyPair.publicKeyHash)")
+                .internalError, "key pair \(new.publicKeyHash) cannot be stored as \(keyPair.publicKeyHash)")
         }
         try refuseUnlessNew(keyPair)
         try refuseSecondCurrent(keyPair)
@@ -42,7 +42,7 @@ extension StoreTransaction {
         noteChange(of: keyPair.publicKeyHash)
     }
 
-    /// The key pair is `destroyed` at once: the one is never without the other.
+    /// Also sets the state to `destroyed`.
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws {
         guard try keyPair(hash) != nil else { throw MerchantError(.keyNotFound, "there is no key pair \(hash)") }
         try eraseSealedPrivateKey(of: hash)
@@ -63,7 +63,7 @@ extension StoreTransaction {
 }
 
 extension StoreTransaction {
-    /// Zeros of the same length take the same place in the file, so that the row stays where it is and nothing of it remains.
+    /// Zeros of the same length overwrite the bytes in place, so that no copy of the row stays in the file.
     private func eraseSealedPrivateKey(of hash: PublicKeyHash) throws {
         try execute(
             """
@@ -72,14 +72,15 @@ extension StoreTransaction {
             """, [hash.data])
     }
 
-    /// A rotation may end between the sealing of a new key and this.
+    /// A rotation may end between the sealing of a new key and this insertion.
     private func refuseRetired(_ dataKey: Int) throws {
         let isRetired = try first(
             "SELECT sealed_bytes = zeroblob(length(sealed_bytes)) AS retired FROM data_keys WHERE id = ?", [dataKey]
         ) { try $0.flag("retired") }
         guard isRetired != true else {
             throw MerchantError(
-                .overloaded, "the data key was replaced while the key pair was being made: try again", retryAfter: 1)
+                .overloaded, "the data key was replaced while the key pair was being generated: try again",
+                retryAfter: 1)
         }
     }
 

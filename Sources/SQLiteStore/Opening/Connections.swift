@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 import MerchantCore
 
-/// Which of our databases a file is, told by the application_id in its header.
+/// The databases of this program, by the application_id in their headers.
 enum DatabaseKind: Int32 {
     /// "mkdy".
     case merchants = 0x6D6B_6479

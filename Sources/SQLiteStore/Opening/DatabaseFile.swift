@@ -3,17 +3,17 @@ import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// The database's file before SQLite sees it: ours alone from its first moment.
+/// Prepares the database's file for SQLite: only the daemon's user may use it, from its creation on.
 enum DatabaseFile {
-    /// Which file a name leads to.
+    /// Identifies a file independently of its name.
     struct Identity: Hashable, CustomStringConvertible {
         private let device: UInt64
         let inode: UInt64
 
-        /// - Throws: ``MerchantError`` `storeUnavailable` where the name leads to none.
+        /// - Throws: ``MerchantError`` `storeUnavailable` if there is no file with this name.
         init(of path: String) throws(MerchantError) {
             var found = stat()
-            guard lstat(path, &found) == 0 else { throw failure("cannot look at '\(path)'") }
+            guard lstat(path, &found) == 0 else { throw failure("cannot read the status of '\(path)'") }
             device = UInt64(found.st_dev)
             inode = UInt64(found.st_ino)
         }
@@ -21,8 +21,8 @@ enum DatabaseFile {
         var description: String { "inode \(inode) of device \(device)" }
     }
 
-    /// What tells whether a file was written to between two looks.
-    struct Moment: Equatable {
+    /// Two equal values mean that the file was not written to between them.
+    struct WriteState: Equatable {
         private let file: stat?
         let hasLog: Bool
 
@@ -40,7 +40,7 @@ enum DatabaseFile {
         }
     }
 
-    /// Where an open database's file and its write-ahead log stand, and which files they were when it was opened.
+    /// The paths of an open database and its write-ahead log, and the identities of the files that were opened.
     final class Place: Sendable {
         let path: String
         private let opened: Identity
@@ -52,22 +52,21 @@ enum DatabaseFile {
             opened = try Identity(of: path)
         }
 
-        /// To be called when SQLite has made the log.
+        /// Call it when SQLite has created the log.
         func rememberLog() {
             let found = try? Identity(of: path + "-wal")
             log.withLock { $0 = found }
         }
 
-        /// SQLite goes on writing into a file whose name was taken from it: gone at the next start, with all that was
-        /// answered meanwhile.
+        /// SQLite continues to write to a file that was moved or removed; the next start would not find those changes.
         ///
-        /// - Throws: where a name leads to another file by now, or to none.
+        /// - Throws: if a path names another file now, or none.
         func require() throws(StoreFailure.Replaced) {
             try Self.require(opened, at: path)
             if let log = log.withLock({ $0 }) { try Self.require(log, at: path + "-wal") }
         }
 
-        /// The inode of the database's file, where it is not in its place: the log beside it is this file's, and no other's.
+        /// The inode of the opened file if its path names another file or none now; nil if it is in its place.
         var replaced: UInt64? { (try? Identity(of: path)) == opened ? nil : opened.inode }
 
         private static func require(_ expected: Identity, at path: String) throws(StoreFailure.Replaced) {
@@ -78,7 +77,7 @@ enum DatabaseFile {
         }
     }
 
-    /// Makes the file, empty and with mode 0600, or looks whether the one that is there is ours alone.
+    /// Creates the file, empty and with mode 0600, or checks that an existing one belongs only to the daemon's user.
     ///
     /// SQLite gives the write-ahead log and the shared memory the mode of the database's file.
     ///
@@ -86,19 +85,19 @@ enum DatabaseFile {
     static func prepare(at path: String) throws(MerchantError) {
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
-            guard errno == EEXIST else { throw failure("cannot make the database '\(path)'") }
-            // Only asked by name: closing a descriptor of an open database would give up SQLite's locks on it.
-            for name in [path, path + "-wal", path + "-shm"] { try judge(name) }
+            guard errno == EEXIST else { throw failure("cannot create the database '\(path)'") }
+            // Checks by name: closing a descriptor of an open database would release SQLite's locks on it.
+            for name in [path, path + "-wal", path + "-shm"] { try checkOwnership(of: name) }
             return
         }
         defer { close(file) }
         guard fchmod(file, 0o600) == 0, fsync(file) == 0 else {
-            throw failure("cannot make the database '\(path)'")
+            throw failure("cannot create the database '\(path)'")
         }
         try syncDirectory(of: path)
     }
 
-    /// The name of a new file survives a loss of power only once its directory is on stable storage.
+    /// After a power failure a new file keeps its name only if its directory was synced.
     static func syncDirectory(of path: String) throws(MerchantError) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -107,9 +106,9 @@ enum DatabaseFile {
         guard fsync(descriptor) == 0 else { throw failure("cannot sync the directory '\(directory)'") }
     }
 
-    /// What tells a write-ahead log from the one it was before SQLite began it anew: the salts in its header, and their number.
+    /// Identifies the contents of a write-ahead log until SQLite restarts it: the salts in its header and their number.
     ///
-    /// - Returns: nil where there is no log, or none with content.
+    /// - Returns: nil without a log, or with an empty one.
     static func logGeneration(of path: String) -> String? {
         let file = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return nil }
@@ -119,10 +118,10 @@ enum DatabaseFile {
         return pread(file, &bytes, bytes.count, 12) == bytes.count ? Hex.encode(bytes) : nil
     }
 
-    private static func judge(_ path: String) throws(MerchantError) {
+    private static func checkOwnership(of path: String) throws(MerchantError) {
         var found = stat()
         guard lstat(path, &found) == 0 else {
-            guard errno == ENOENT else { throw failure("cannot look at '\(path)'") }
+            guard errno == ENOENT else { throw failure("cannot read the status of '\(path)'") }
             return
         }
         guard found.st_mode & S_IFMT == S_IFREG else {

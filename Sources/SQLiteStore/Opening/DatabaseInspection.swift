@@ -5,46 +5,48 @@ package import MerchantCore
 import Schema
 package import Vocabulary
 
-/// A look at a database that changes nothing, for when no daemon runs or it cannot start.
+/// Reads a database without changing it, for use while no daemon runs or when it cannot start.
 package struct DatabaseInspection: Sendable {
     package let schemaVersion: Int
-    /// What this program would bring it to.
+    /// The version to which this program would upgrade it.
     package let knownSchemaVersion: Int
-    /// What is damaged; empty for a sound database.
-    package let damage: [String]
-    /// What fits its table and is yet not what the daemon wrote.
-    package let strangeContent: [String]
-    /// What is wrong with the audit chain.
+    /// Faults that SQLite's own check finds; empty for a sound database.
+    package let faults: [String]
+    /// Rows that satisfy the schema but are not what the daemon wrote.
+    package let inconsistentContent: [String]
+    /// The faults of the audit chain.
     package let auditBreaks: [AuditBreak]
     package let dataKeys: [SealedDataKey]
     package let counts: StoreCounts
     package let coverage: BackupCoverage?
-    /// When the last audit record was made.
+    /// The time of the last audit record.
     package let lastRecordAt: Timestamp?
-    /// nil where it cannot be counted: the schema is older, or an index is missing.
+    /// nil if it cannot be counted, because the schema is older or an index is missing.
     package let ending: ExpiryCounts?
-    /// What the database says of the fact that was asked for; nil for nothing.
+    /// The value of the requested fact; nil without one.
     package let fact: String?
 
-    /// A first start was cut short before the database was made, or had its first data key: the next one goes on.
+    /// A first start was interrupted before it created the schema or the first data key. The next start continues.
     package struct Unfinished: Error {}
 
-    /// - Parameter fact: the name of what the daemon may have stored of itself.
-    /// - Throws: `storeUnavailable` where the file cannot be opened or is not ours, ``Unfinished``.
+    /// - Parameter fact: the name of a fact to read.
+    /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program; ``Unfinished``.
     package init(of path: String, at now: Timestamp, fact: String) throws {
         self = try StoreFailure.translating {
             try Self.read(path) { try Self(reading: $0, now, fact) }
         }
     }
 
-    /// A file that nobody else had open when the look began may change under it: then it is looked at once more.
+    /// A file without a write-ahead log is read as immutable. If another program changes it meanwhile, it is read again.
     private static func read<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
         for _ in 0..<4 {
-            let before = DatabaseFile.Moment(of: path)
+            let before = DatabaseFile.WriteState(of: path)
             let found = Swift.Result { try queue(path).read(body) }
-            if before.hasLog || DatabaseFile.Moment(of: path) == before { return try found.get() }
+            if before.hasLog || DatabaseFile.WriteState(of: path) == before { return try found.get() }
         }
-        throw MerchantError(.storeUnavailable, "the database is being opened and closed all the time: look again")
+        throw MerchantError(
+            .storeUnavailable,
+            "another program opens and closes the database again and again: stop it, then repeat the command")
     }
 
     /// Whether a database holds an audit record, by the hash that was stored with it, and is sound. Reads all of it.
@@ -76,7 +78,7 @@ package struct DatabaseInspection: Sendable {
     }
 
     private static func isSound(_ db: Database) throws -> Bool {
-        try SQLiteStore.damage(in: db, byCheck: "integrity_check").isEmpty
+        try SQLiteStore.faults(in: db, byCheck: "integrity_check").isEmpty
     }
 
     /// What a database says of itself under a name; nil where it cannot be read.
@@ -84,18 +86,18 @@ package struct DatabaseInspection: Sendable {
         try? read(path) { try StoreReader(db: $0).daemonFact(name) }
     }
 
-    /// What tells the write-ahead log of a database from the one it was before SQLite began it anew; nil where there is none.
+    /// Identifies the contents of a write-ahead log until SQLite restarts it; nil without a log.
     package static func logGeneration(of path: String) -> String? { DatabaseFile.logGeneration(of: path) }
 
     /// A connection that only reads.
     ///
-    /// - Parameter isAlone: whether no log is looked at; nil: where there is none.
+    /// - Parameter isAlone: whether to ignore a write-ahead log; nil: if there is none.
     static func queue(_ path: String, isAlone: Bool? = nil) throws -> DatabaseQueue {
         Connections.keepNoPools
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
-        // Without a log nobody writes to it, and SQLite is not to make one.
+        // Without a log no program writes to the database, and SQLite must not create one.
         let isAlone = isAlone ?? (access(path + "-wal", F_OK) != 0)
         let name = isAlone ? "file:\(Self.escaped(path))?immutable=1" : path
         return try DatabaseQueue(path: name, configuration: configuration)
@@ -114,9 +116,9 @@ package struct DatabaseInspection: Sendable {
         }
         schemaVersion = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         knownSchemaVersion = Schema.migrations.count
-        damage = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+        faults = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
         try Migrations.requireKnown(Schema.migrations, in: db)
-        strangeContent = schemaVersion < knownSchemaVersion ? [] : IntegrityCheck.strange(in: db)
+        inconsistentContent = schemaVersion < knownSchemaVersion ? [] : IntegrityCheck.findings(in: db)
         let reader = StoreReader(db: db)
         auditBreaks = try Self.auditBreaks(reader)
         dataKeys = try SQLiteStore.dataKeys(in: db)
@@ -133,11 +135,11 @@ package struct DatabaseInspection: Sendable {
     private static func auditBreaks(_ reader: StoreReader) throws -> [AuditBreak] {
         var audit = AuditExamination()
         while true {
-            let stretch = try reader.auditSegment(from: audit.next, limit: 1000)
-            for link in stretch.links { audit.examine(link) }
-            guard stretch.links.isEmpty else { continue }
-            audit.finish(given: stretch.given)
-            audit.judgeOrder()
+            let segment = try reader.auditSegment(from: audit.next, limit: 1000)
+            for link in segment.links { audit.examine(link) }
+            guard segment.links.isEmpty else { continue }
+            audit.finish(given: segment.given)
+            audit.checkOrder()
             return audit.breaks
         }
     }
@@ -150,7 +152,7 @@ package struct DatabaseInspection: Sendable {
     }
 }
 
-/// The data keys of a database that is only looked at.
+/// The data keys of a database that is only inspected.
 package struct InspectedDataKeys: DataKeyRepository {
     private let rows: [SealedDataKey]
 

@@ -3,28 +3,28 @@ import MerchantCore
 import Schema
 import Vocabulary
 
-/// What SQLite's own check cannot find: rows that fit their tables and yet are not what the daemon wrote.
+/// Finds what SQLite's own check cannot: rows that satisfy the schema but are not what the daemon wrote.
 enum IntegrityCheck {
-    /// More findings than these are not looked for.
+    /// The most findings of each stage.
     private static let mostNamed = 20
-    private static let keyPairsPerPiece = 2000
-    private static let recordsPerPiece = 20_000
+    private static let keyPairsPerBatch = 2000
+    private static let recordsPerBatch = 20_000
     /// The actions after which a key pair is in the state that the record names.
     private static let actions: [AuditAction] = [
         .keyGenerated, .keyImported, .certificateStored, .keyPromoted, .keySuperseded, .keyRevoked, .keyRestored,
         .keyDestroyed,
     ]
 
-    /// A piece of the look, short, so that the write-ahead log can be taken over between two.
-    enum Look: Sendable {
+    /// What is checked next. The check runs in bounded batches, so that the write-ahead log can be checkpointed between two.
+    enum Stage: Sendable {
         case keyPairs(after: Int)
         case records(after: Int)
         case schema
 
         fileprivate static let first = keyPairs(after: 0)
 
-        /// What comes when nothing is left of this.
-        fileprivate var following: Look? {
+        /// The stage after this one.
+        fileprivate var following: Stage? {
             switch self {
             case .keyPairs: .records(after: 0)
             case .records: .schema
@@ -35,62 +35,61 @@ enum IntegrityCheck {
         fileprivate var name: String {
             switch self {
             case .keyPairs: "key pairs"
-            case .records: "what the audit tells of"
+            case .records: "the rows that the audit names"
             case .schema: "the schema"
             }
         }
     }
 
-    typealias Piece = (found: [String], next: Look?)
+    typealias Batch = (found: [String], next: Stage?)
 
-    private static func piece(_ look: Look, in db: Database) throws -> Piece {
-        switch look {
-        case .keyPairs(let row): try strangeKeyPairs(in: db, after: row)
+    private static func batch(_ stage: Stage, in db: Database) throws -> Batch {
+        switch stage {
+        case .keyPairs(let row): try inconsistentKeyPairs(in: db, after: row)
         case .records(let sequence): try missingRows(in: db, after: sequence)
-        case .schema: (try strangeSchema(in: db), nil)
+        case .schema: (try alteredSchema(in: db), nil)
         }
     }
 
-    /// A look that cannot be finished is a finding: whoever alters rows may take away what tells of it.
-    private static func unfinished(_ look: Look, _ error: any Error) -> Piece {
+    /// A check that fails is a finding, because an altered row can make it fail.
+    private static func unfinished(_ stage: Stage, _ error: any Error) -> Batch {
         let why = (StoreFailure.translated(error) as? MerchantError)?.detail ?? "\(error)"
-        return (["\(look.name) could not be looked through: \(why)"], look.following)
+        return (["\(stage.name) could not be checked: \(why)"], stage.following)
     }
 
-    /// All of it, in one read.
-    static func strange(in db: Database) -> [String] {
+    /// Checks everything in one read.
+    static func findings(in db: Database) -> [String] {
         var found: [String] = []
-        var next: Look? = .first
-        while let look = next {
-            let piece: Piece
-            do { piece = try Self.piece(look, in: db) } catch { piece = unfinished(look, error) }
-            found += piece.found
-            next = piece.next
+        var next: Stage? = .first
+        while let stage = next {
+            let batch: Batch
+            do { batch = try Self.batch(stage, in: db) } catch { batch = unfinished(stage, error) }
+            found += batch.found
+            next = batch.next
         }
         return found
     }
 
-    /// All of it, each piece in a read of its own. Of each kind some twenty are named.
-    static func strange(in store: SQLiteStore) async throws -> [String] {
+    /// Checks everything, each batch in one read, and names about twenty faults of each stage.
+    static func findings(in store: SQLiteStore) async throws -> [String] {
         var found: [String] = []
-        var next: Look? = .first
-        while let look = next {
+        var next: Stage? = .first
+        while let stage = next {
             try Task.checkCancellation()
-            let piece: Piece
-            do { piece = try await store.readTables { try Self.piece(look, in: $0) } } catch {
-                piece = unfinished(look, error)
+            let batch: Batch
+            do { batch = try await store.readTables { try Self.batch(stage, in: $0) } } catch {
+                batch = unfinished(stage, error)
             }
-            found += piece.found.prefix(mostNamed)
-            next = found.count < mostNamed ? piece.next : look.following
+            found += batch.found.prefix(mostNamed)
+            next = found.count < mostNamed ? batch.next : stage.following
         }
         return found
     }
 
-    /// Looks at some key pairs: whether each is in the state that the last audit record about it says, and stored with the
-    /// public key of its hash.
+    /// Checks some key pairs: each must be in the state of its last audit record, and stored with the public key of its hash.
     ///
-    /// Whoever changes a state past the daemon would have to change the audit chain as well.
-    private static func strangeKeyPairs(in db: Database, after row: Int) throws -> Piece {
+    /// To change a state unnoticed, an attacker would have to change the audit chain as well.
+    private static func inconsistentKeyPairs(in db: Database, after row: Int) throws -> Batch {
         let names = actions.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         let rows = try Row.fetchCursor(
             db,
@@ -98,28 +97,28 @@ enum IntegrityCheck {
                 SELECT id, public_key_hash, state, subject_public_key_info, coalesce((
                     SELECT value_after FROM audit INDEXED BY audit_of_key_pair
                     WHERE audit.public_key_hash = key_pairs.public_key_hash AND action IN (\(names))
-                    ORDER BY sequence DESC LIMIT 1), state) AS told
-                FROM key_pairs WHERE id > ? ORDER BY id LIMIT \(keyPairsPerPiece)
+                    ORDER BY sequence DESC LIMIT 1), state) AS recorded
+                FROM key_pairs WHERE id > ? ORDER BY id LIMIT \(keyPairsPerBatch)
                 """, arguments: [row])
         var found: [String] = []
         var (last, count) = (row, 0)
         while let row = try rows.next() {
             (last, count) = (try row.integer("id"), count + 1)
             let hash = try row.publicKeyHash()
-            let (state, told) = (try row.text("state"), try row.text("told"))
-            if state != told {
+            let (state, recorded) = (try row.text("state"), try row.text("recorded"))
+            if state != recorded {
                 found.append(
-                    "\(hash) is \(state) in the database, \(told) by its last audit record: the row was altered")
+                    "\(hash) is \(state) in the database, \(recorded) by its last audit record: the row was altered")
             }
             let held = PublicKeyHash(of: try row.bytes("subject_public_key_info"))
             if held != hash { found.append("\(hash) is stored with the public key of \(held): the row was altered") }
         }
-        return (found, count < keyPairsPerPiece ? Look.keyPairs(after: 0).following : .keyPairs(after: last))
+        return (found, count < keyPairsPerBatch ? Stage.keyPairs(after: 0).following : .keyPairs(after: last))
     }
 
-    /// Looks at some audit records: whether the key pair or merchant that each tells was made is there. Neither ever goes.
-    private static func missingRows(in db: Database, after sequence: Int) throws -> Piece {
-        let end = sequence + recordsPerPiece
+    /// Checks some audit records: the key pair or merchant that each created must exist, because neither is ever deleted.
+    private static func missingRows(in db: Database, after sequence: Int) throws -> Batch {
+        let end = sequence + recordsPerBatch
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -134,15 +133,15 @@ enum IntegrityCheck {
         let found = try rows.map { row in
             let name = (try? row.publicKeyHashIfAny()).flatMap { $0?.description } ?? "its merchant"
             return
-                "\(name) of \(try row.textIfAny("merchant_identifier") ?? "?") is not in the database, and was made by audit record \(try row.integer("sequence")): the row was removed"
+                "\(name) of \(try row.textIfAny("merchant_identifier") ?? "?") is not in the database, although audit record \(try row.integer("sequence")) created it: the row was removed"
         }
         let last = try Int.fetchOne(db, sql: "SELECT max(sequence) FROM audit") ?? 0
-        return (found, end < last ? .records(after: end) : Look.records(after: 0).following)
+        return (found, end < last ? .records(after: end) : Stage.records(after: 0).following)
     }
 
-    /// Tables, indexes and triggers that are not as the migrations make them. What others add, such as a replicator its table, is
-    /// theirs; but a trigger acts on ours.
-    private static func strangeSchema(in db: Database) throws -> [String] {
+    /// Tables, indexes and triggers that differ from the migrations. Tables and indexes that another program added, such as a
+    /// replication tool, are accepted; triggers are not, because they change the daemon's tables.
+    private static func alteredSchema(in db: Database) throws -> [String] {
         let expected = try DatabaseQueue().write { fresh in
             for migration in Schema.migrations { try fresh.execute(sql: migration.sql) }
             return try objects(of: fresh)
@@ -151,7 +150,7 @@ enum IntegrityCheck {
         return Set(expected.keys).union(found.keys).sorted().compactMap { name in
             switch (expected[name], found[name]) {
             case (nil, _):
-                name.hasPrefix("trigger ") ? "the schema was altered: \(name) is none of this program's" : nil
+                name.hasPrefix("trigger ") ? "the schema was altered: \(name) does not belong to this program" : nil
             case (_, nil): "the schema was altered: \(name) is missing"
             case (let expected, let found): expected == found ? nil : "the schema was altered: \(name)"
             }
@@ -172,7 +171,7 @@ enum IntegrityCheck {
 }
 
 extension SQLiteStore {
-    /// Key pairs in another state than the last audit record about them says, or with another public key; key pairs and merchants
-    /// that the audit tells of and that are gone; what of the schema was altered.
-    package func strangeContent() async throws -> [String] { try await IntegrityCheck.strange(in: self) }
+    /// Key pairs whose state differs from their last audit record or whose public key differs from their hash; key pairs and
+    /// merchants of the audit that are missing; altered parts of the schema.
+    package func inconsistentContent() async throws -> [String] { try await IntegrityCheck.findings(in: self) }
 }

@@ -6,9 +6,9 @@ import Vocabulary
 
 /// Brings a database's schema forward, never back.
 enum Migrations {
-    /// Runs what the database has not had yet, each in one transaction with its note and the file's `user_version`.
+    /// Runs the migrations that the database lacks, each in one transaction with its row and the file's `user_version`.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable` where the database is newer than the migrations, or was made by others.
+    /// - Throws: ``MerchantError`` `storeUnavailable` if the database is newer than the migrations, or its migrations differ.
     static func apply(
         _ migrations: [(name: String, sql: String)], to db: Database, kind: DatabaseKind, at now: Timestamp
     ) throws {
@@ -21,7 +21,7 @@ enum Migrations {
         }
     }
 
-    /// Looks and changes nothing.
+    /// Checks without changing anything.
     ///
     /// - Returns: the schema's version.
     /// - Throws: as ``apply(_:to:kind:at:)``.
@@ -49,7 +49,7 @@ enum Migrations {
         try db.execute(
             sql: "INSERT INTO migrations (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
             arguments: [version, migration.name, digest(of: migration.sql), now.millisecondsSince1970])
-        // Pragmas take no arguments; both values are integers of ours.
+        // Pragmas take no arguments; both values are integers of this program.
         try db.execute(sql: "PRAGMA application_id = \(kind.rawValue)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
@@ -64,7 +64,7 @@ enum Migrations {
         else {
             throw MerchantError(
                 .storeUnavailable,
-                "the database was made by another text of migration \(migration.name) than this program's: start the program that made it"
+                "the database was created with a different text of migration \(migration.name) than this program has: start the program that created it"
             )
         }
     }

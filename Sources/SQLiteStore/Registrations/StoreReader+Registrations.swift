@@ -57,7 +57,7 @@ extension StoreReading {
             [registration], RegistrationRow.Domain.init)
     }
 
-    /// The row's own number.
+    /// The id of the row.
     func identifier(of partner: PartnerInternalMerchantIdentifier) throws -> Int64? {
         try first("SELECT id FROM registrations WHERE partner_internal_merchant_identifier = ?", [partner.rawValue]) {
             try $0.decode(Int64.self, forColumn: "id")
@@ -79,7 +79,7 @@ extension StoreReading {
     }
 
     func repeatedCalls(
-        of partner: PartnerInternalMerchantIdentifier, since moment: Timestamp
+        of partner: PartnerInternalMerchantIdentifier, since time: Timestamp
     ) throws -> [RegistrationCall] {
         try every(
             """
@@ -87,7 +87,7 @@ extension StoreReading {
             FROM registrations CROSS JOIN registration_calls INDEXED BY registration_calls_repeated
                 ON registration_calls.registration_id = registrations.id AND outcome = 'repeated' AND opened_at > ?
             WHERE partner_internal_merchant_identifier = ?
-            """, [moment.millisecondsSince1970, partner.rawValue], RegistrationCallRow.call)
+            """, [time.millisecondsSince1970, partner.rawValue], RegistrationCallRow.call)
     }
 
     func openCalls(after cursor: RegistrationCall?, limit: Int) throws -> [RegistrationCall] {
@@ -102,28 +102,9 @@ extension StoreReading {
     }
 }
 
-// MARK: - The platform's own
+// MARK: - Domain verification file
 
 extension StoreReading {
-    func platformIntegrators(limit: Int) throws -> [MerchantIdentifier] {
-        // '/' follows '.': everything that begins so lies between.
-        try every(
-            """
-            SELECT identifier FROM merchants
-            WHERE identifier > 'platformintegrator.' AND identifier < 'platformintegrator/' AND removed_at IS NULL
-            ORDER BY identifier LIMIT ?
-            """, [max(0, limit)]
-        ) { try $0.merchantIdentifier("identifier") }
-    }
-
-    func activeIdentityKeyPairs() throws -> [KeyPair] {
-        try every(
-            """
-            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_active_identities
-            WHERE purpose = 'identity' AND state IN ('standby', 'current', 'retiring') ORDER BY id
-            """, [], KeyPairRow.keyPair)
-    }
-
     func domainFile() throws -> DomainFile? {
         try first("SELECT content, stored_at FROM domain_verification_file WHERE id = 1", []) {
             DomainFile(bytes: try $0.bytes("content"), storedAt: try $0.timestamp("stored_at"))

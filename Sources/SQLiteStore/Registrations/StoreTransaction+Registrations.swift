@@ -22,7 +22,7 @@ extension StoreTransaction {
             throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
         }
         let before = try domains(of: id)
-        // In this order, because Apple has no domains of a merchant that it does not know.
+        // In this order, because the schema refuses known domains without a known name.
         let known = registration.known?.details?.domainNames ?? []
         for domain in before where domain.isKnown && !known.contains(domain.name) {
             if domain.isDesired {
@@ -37,12 +37,12 @@ extension StoreTransaction {
         try addDomains(of: registration, to: id, before: before)
     }
 
-    /// Writes the domains that are not as they were, and removes those that nobody has.
+    /// Writes the domains that changed, and removes those that neither side has.
     private func addDomains(of registration: Registration, to id: Int64, before: [RegistrationRow.Domain]) throws {
         let desired = Set(registration.desired.domainNames.map(\.rawValue))
         let known = registration.known?.details?.domainNames ?? []
         for domain in before where !desired.contains(domain.name) && !known.contains(domain.name) {
-            // One that only Apple had is gone already.
+            // A domain that only Apple had was removed above.
             if domain.isDesired { try removeDomain(domain.name, of: id) }
         }
         for name in desired.union(known).sorted() {
@@ -68,7 +68,7 @@ extension StoreTransaction {
 extension StoreTransaction {
     func open(
         _ content: RegistrationCall.Content, of partner: PartnerInternalMerchantIdentifier, requestId: String,
-        at moment: Timestamp
+        at time: Timestamp
     ) throws -> RegistrationCall {
         guard let id = try identifier(of: partner) else {
             throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
@@ -79,18 +79,18 @@ extension StoreTransaction {
         }
         try execute(
             RegistrationCallRow.insertion,
-            RegistrationCallRow.values(content, registration: id, requestId: requestId, at: moment))
+            RegistrationCallRow.values(content, registration: id, requestId: requestId, at: time))
         return RegistrationCall(
             number: Int(db.lastInsertedRowID), partnerInternalMerchantIdentifier: partner, content: content,
-            requestId: requestId, openedAt: moment)
+            requestId: requestId, openedAt: time)
     }
 
     func close(
-        _ call: RegistrationCall, _ outcome: RegistrationCall.Outcome, finding: String?, at moment: Timestamp
+        _ call: RegistrationCall, _ outcome: RegistrationCall.Outcome, finding: String?, at time: Timestamp
     ) throws {
         let changed = try execute(
             "UPDATE registration_calls SET outcome = ?, finding = ?, closed_at = ? WHERE id = ? AND outcome IS NULL",
-            [outcome.rawValue, finding, moment.millisecondsSince1970, call.number])
+            [outcome.rawValue, finding, time.millisecondsSince1970, call.number])
         guard changed == 1 else {
             throw MerchantError(.internalError, "call \(call.number) is not open, expected one without an outcome")
         }

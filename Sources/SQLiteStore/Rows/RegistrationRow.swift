@@ -96,19 +96,19 @@ enum RegistrationCallRow {
         """
 
     static func values(
-        _ content: RegistrationCall.Content, registration: Int64, requestId: String, at moment: Timestamp
+        _ content: RegistrationCall.Content, registration: Int64, requestId: String, at time: Timestamp
     ) -> StatementArguments {
         let names = content.domainNames.sorted().map(\.rawValue).joined(separator: "\n")
         return switch content {
         case .register(let wanted, let merchant):
             [
                 registration, "register", names, wanted.partnerMerchantName, wanted.encryptTo.rawValue,
-                wanted.merchantUrl, merchant?.rawValue, nil, requestId, moment.millisecondsSince1970,
+                wanted.merchantUrl, merchant?.rawValue, nil, requestId, time.millisecondsSince1970,
             ]
         case .unregister(_, let reason):
             [
                 registration, "unregister", names, nil, nil, nil, nil, reason, requestId,
-                moment.millisecondsSince1970,
+                time.millisecondsSince1970,
             ]
         }
     }

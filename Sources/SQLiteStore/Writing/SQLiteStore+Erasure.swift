@@ -48,7 +48,7 @@ extension SQLiteStore {
                 try queue.requireInPlace()
                 return try Self.emptyLog(db)
             }
-        } catch { throw queue.judged(error) }
+        } catch { throw queue.handled(error) }
     }
 
     /// Carries the write-ahead log into the database and cuts it to nothing.
@@ -74,7 +74,7 @@ extension SQLiteStore {
                 try Self.overwriteCellSpace(db)
                 db.releaseMemory()
             }
-        } catch { throw queue.judged(error) }
+        } catch { throw queue.handled(error) }
     }
 
     /// A connection builds each row in a space of one page, which it keeps to its end: the longest row that fits takes the

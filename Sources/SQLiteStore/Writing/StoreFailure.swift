@@ -1,7 +1,7 @@
 import GRDB
 import MerchantCore
 
-/// SQLite's errors in the domain's words.
+/// Translates SQLite's errors to `MerchantError`.
 enum StoreFailure {
     /// The file of an open database was removed or replaced.
     struct Replaced: Error {
@@ -39,7 +39,7 @@ enum StoreFailure {
 
     /// SQLite calls both the same.
     static let damaged =
-        "the database is damaged or its disk cannot be read: look at the disk first (kernel log; 'merchantkeyctl diagnose' on a copy tells), restore a backup where the file is damaged"
+        "the database is damaged or its disk cannot be read: check the disk first (kernel log; run 'merchantkeyctl diagnose' on a copy), restore a backup where the file is damaged"
 
     /// Whether the storage itself can no longer be relied on.
     ///
@@ -49,17 +49,17 @@ enum StoreFailure {
         guard let error = error as? DatabaseError else { return false }
         // The shared memory beside the log could not grow, which a full disk leads to: nothing was written.
         guard error.extendedResultCode != .SQLITE_IOERR_SHMSIZE else { return false }
-        return error.resultCode == .SQLITE_IOERR || isDamage(error)
+        return error.resultCode == .SQLITE_IOERR || isCorruption(error)
     }
 
     /// Whether the file does not hold what SQLite wrote.
-    static func isDamage(_ error: any Error) -> Bool {
+    static func isCorruption(_ error: any Error) -> Bool {
         [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains((error as? DatabaseError)?.resultCode)
     }
 
     private static func code(of error: DatabaseError) -> MerchantError.Code {
         switch error.resultCode {
-        // Reached only where a check of ours before it is missing.
+        // Reached only if the program lacks a check of its own.
         case .SQLITE_CONSTRAINT, .SQLITE_MISUSE, .SQLITE_ERROR, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE:
             .internalError
         default: .storeUnavailable
@@ -73,7 +73,7 @@ enum StoreFailure {
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE, .SQLITE_FULL:
             "the disk is full: nothing was changed, make room and try again: \(cause)"
         case .SQLITE_READONLY:
-            "the database cannot be written: look at its file's and directory's owner and mode: \(cause)"
+            "the database cannot be written: check the owner and mode of its file and directory: \(cause)"
         case .SQLITE_BUSY, .SQLITE_LOCKED: "another program holds the database: \(cause)"
         case .SQLITE_NOTADB: "the file is no database: \(cause)"
         case .SQLITE_CORRUPT: "\(damaged): \(cause)"

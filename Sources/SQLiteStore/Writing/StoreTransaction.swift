@@ -3,18 +3,18 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// One caller's change; it sees what it has changed so far.
+/// One caller's transaction. It reads its own changes.
 ///
-/// Each method looks first and refuses in the domain's words; the constraints of `schema/` stand behind it.
-final class StoreTransaction: StoreReading, MerchantTransaction {
+/// Each method checks first and throws a `MerchantError`; the constraints in `schema/` enforce the same rules.
+final class StoreTransaction: StoreReading, RepositoryWriting {
     let db: Database
-    /// Which key pairs are no longer as they were.
+    /// The key pairs that the transaction changed.
     private(set) var changedKeys: Set<PublicKeyHash> = []
-    /// Whether there may be more events to list or to deliver.
+    /// Whether the transaction may have added events or deliveries.
     private(set) var changedEvents = false
-    /// Where the audit ends by now, if it grew.
+    /// The new end of the audit, if it grew.
     private(set) var auditHead: AuditHead?
-    /// While the clock is set back: the time that an event gets at least. Else it would be removed too early.
+    /// The earliest time of an event while the clock is set back, so that the event is not removed too early.
     let earliestEvent: Timestamp?
 
     init(db: Database, earliestEvent: Timestamp? = nil) {
@@ -22,7 +22,7 @@ final class StoreTransaction: StoreReading, MerchantTransaction {
         self.earliestEvent = earliestEvent
     }
 
-    /// - Returns: how many rows the statement itself changed, triggers left out.
+    /// - Returns: the number of rows that the statement itself changed, without those that triggers changed.
     @discardableResult
     func execute(_ sql: String, _ arguments: StatementArguments) throws -> Int {
         try db.cachedStatement(sql: sql).execute(arguments: arguments)
@@ -34,41 +34,4 @@ final class StoreTransaction: StoreReading, MerchantTransaction {
     func noteEvents() { changedEvents = true }
 
     func note(_ head: AuditHead) { auditHead = head }
-}
-
-// MARK: - Merchants
-
-extension StoreTransaction {
-    func insert(_ merchant: Merchant) throws {
-        if let stored = try self.merchant(merchant.identifier) {
-            throw MerchantError(
-                .merchantExists,
-                "merchant \(merchant.identifier) exists since \(stored.createdAt)\(stored.removedAt.map { " and was removed at \($0)" } ?? ""), expected an identifier that was never used"
-            )
-        }
-        try execute(MerchantRow.insertion, MerchantRow.values(merchant))
-    }
-
-    func update(_ merchant: Merchant) throws {
-        if merchant.removedAt != nil, let active = try activeKeyPairs(of: merchant.identifier), active > 0 {
-            throw MerchantError(
-                .merchantInUse,
-                "merchant \(merchant.identifier) has \(active) active key pair\(active == 1 ? "" : "s"), expected none")
-        }
-        let changed = try execute(
-            "UPDATE merchants SET name = ?, target_active_key_pairs = ?, removed_at = ? WHERE identifier = ?",
-            [
-                merchant.name, merchant.targetActiveKeyPairs, merchant.removedAt?.millisecondsSince1970,
-                merchant.identifier.rawValue,
-            ])
-        guard changed == 1 else {
-            throw MerchantError(.merchantNotFound, "there is no merchant \(merchant.identifier)")
-        }
-    }
-
-    private func activeKeyPairs(of merchant: MerchantIdentifier) throws -> Int? {
-        try first("SELECT active_key_pairs FROM merchants WHERE identifier = ?", [merchant.rawValue]) {
-            try $0.integer("active_key_pairs")
-        }
-    }
 }

@@ -3,27 +3,27 @@ import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// Something that waits to be written with others.
+/// A write that is grouped with others.
 protocol GroupedWrite: Sendable {
-    /// Answers the caller that nothing was changed.
+    /// Returns an error to the caller: nothing was changed.
     var refuse: @Sendable (any Error) -> Void { get }
 }
 
-/// Puts what many callers want written into few transactions: a sync costs as much for one as for hundreds.
+/// Groups the writes of many callers into few transactions, because a sync costs the same for one write as for hundreds.
 ///
-/// While one group is written and synced the next gathers; nothing waits otherwise. Nobody is answered, not even with a
-/// refusal, before the group's commit, because each may have seen what others of the group changed.
+/// While one group is written and synced, the next one gathers. No caller gets a result, not even an error, before the group's
+/// commit, because each write may have read the changes of others in the group.
 final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// Writes a group inside a transaction.
     ///
-    /// - Throws: where the whole group is lost.
+    /// - Throws: if the whole group is lost.
     typealias Body = @Sendable ([Write], Database) throws -> Written
 
-    /// What became of a group.
+    /// The result of a group.
     struct Written {
-        /// Answers the callers, once the transaction is on stable storage.
+        /// Returns the results to the callers; called when the transaction is on stable storage.
         let answer: () -> Void
-        /// What of the storage kept one of the group from being written, where something did.
+        /// The storage failure that one write of the group met, if any.
         var impairment: MerchantError?
     }
 
@@ -31,11 +31,11 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         var waiting: [Write] = []
         /// Whether a group is being written or will be.
         var isBusy = false
-        /// Why a change could not be written, and since when; until one is, and room is proven.
+        /// The last storage failure and when it began; cleared by a trial write.
         var impairment: (error: MerchantError, since: Timestamp)?
-        /// Why nothing new is taken.
+        /// Why new writes are refused.
         var refusal: MerchantError?
-        /// Why nothing that waits is written either.
+        /// Why waiting writes are refused too.
         var failure: MerchantError?
         var isUnreliable = false
     }
@@ -46,7 +46,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     private let longestQueue: Int
     private let clock: any WallClock
     private let body: Body
-    /// Writes as much as any one change may take, in transactions of its own, and gives the room back.
+    /// Writes as much as any one transaction may, in transactions of its own, and frees the space again.
     private let trial: @Sendable (Database) throws -> Void
     private let state = Mutex(State())
 
@@ -84,21 +84,21 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         if begins { scheduleNextGroup() }
     }
 
-    /// Whether what was written may be other than what is on the disk; a file that was moved away is whole.
+    /// Whether the file may differ from what was written. A file that was only moved is intact.
     var isUnreliable: Bool { state.withLock { $0.isUnreliable } }
 
-    /// - Throws: why nothing is taken any more.
+    /// - Throws: why new writes are refused.
     func requireReady() throws {
         if let refusal = state.withLock({ $0.failure ?? $0.refusal }) { throw refusal }
     }
 
-    /// Looks where the database's file is, before something writes to it past the groups, and takes no more changes where it
-    /// is not.
+    /// Checks that the database's file is in its place before a write outside the groups; if it is not, refuses all further
+    /// writes.
     func requireInPlace() throws {
-        do { try place.require() } catch { throw judged(error) }
+        do { try place.require() } catch { throw handled(error) }
     }
 
-    /// Commits one change alone, on the calling thread.
+    /// Commits one write alone, on the calling thread.
     func writeNow(_ body: (Database) throws -> Void) throws {
         try requireReady()
         do {
@@ -110,10 +110,10 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
                 }
                 try place.require()
             }
-        } catch { throw judged(error) }
+        } catch { throw handled(error) }
     }
 
-    /// Takes no more changes until a restart.
+    /// Refuses all writes until the daemon is restarted.
     func fail(_ error: MerchantError, isUnreliable: Bool = true) {
         let failure = MerchantError(error.code, "\(error.detail); nothing is written until the daemon is restarted")
         state.withLock {
@@ -122,14 +122,14 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         }
     }
 
-    /// Writes what waits, takes nothing new, and returns when it is done.
+    /// Writes what waits, refuses new writes, and returns when it is done.
     func finish() {
         state.withLock { $0.refusal = $0.refusal ?? MerchantError(.storeUnavailable, "the store is closed") }
         repeat { writer.writeWithoutTransaction { _ in } } while state.withLock { $0.isBusy }
     }
 
-    /// Translates what lost a transaction or a checkpoint, and takes no more where the storage itself failed.
-    func judged(_ error: any Error) -> any Error {
+    /// Translates the error of a transaction or a checkpoint. If the storage itself failed, refuses all further writes.
+    func handled(_ error: any Error) -> any Error {
         let translated = StoreFailure.translated(error)
         if StoreFailure.isLasting(error), let translated = translated as? MerchantError {
             fail(translated, isUnreliable: !(error is StoreFailure.Replaced))
@@ -162,8 +162,8 @@ extension WriteGroups {
         let changesBefore = db.totalChangesCount
         var written: Written?
         do {
-            // Before, so that nothing more is written beside another file; after, so that nothing is answered that the next
-            // start would not find.
+            // Checked before, so that nothing is written beside another file; checked after, so that no caller gets a result that
+            // the next start would not find.
             try place.require()
             try db.inTransaction(.immediate) {
                 written = try body(group, db)
@@ -171,27 +171,27 @@ extension WriteGroups {
             }
             try place.require()
         } catch {
-            let error = judged(error)
+            let error = handled(error)
             note(error as? MerchantError)
             for write in group { write.refuse(error) }
             return
         }
         note(written?.impairment)
-        // A group of refusals alone has written nothing, so it proves nothing.
+        // A group of which every write failed has written nothing, so it does not show that the storage works.
         if written?.impairment == nil, db.totalChangesCount > changesBefore { recover(on: db) }
         written?.answer()
     }
 
-    /// Takes the storage for good again where it is: on a full disk a small change may still find room, and the next will not.
+    /// Clears the impairment after a trial write succeeds. On a full disk a small write may succeed although the next one fails.
     private func recover(on db: Database) {
         guard state.withLock({ $0.impairment != nil }) else { return }
         do {
             try trial(db)
             state.withLock { $0.impairment = nil }
-        } catch { note(judged(error) as? MerchantError) }
+        } catch { note(handled(error) as? MerchantError) }
     }
 
-    /// Remembers what kept a change from being written.
+    /// Stores a storage failure.
     private func note(_ error: MerchantError?) {
         guard let error, error.code == .storeUnavailable else { return }
         let now = clock.now

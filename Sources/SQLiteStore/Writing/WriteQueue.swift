@@ -3,11 +3,11 @@ import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// A caller's change on its way into the database.
+/// A caller's transaction that waits to be written.
 struct PendingWrite: GroupedWrite {
-    /// Makes the change inside a transaction.
+    /// Runs inside the group's transaction.
     ///
-    /// - Returns: what answers the caller, once the transaction is on stable storage.
+    /// - Returns: a function that returns the result to the caller, called when the transaction is on stable storage.
     let run: @Sendable (StoreTransaction) throws -> @Sendable () -> Void
     let refuse: @Sendable (any Error) -> Void
 }
@@ -17,14 +17,14 @@ final class WriteQueue: Sendable {
     static let largestGroup = 256
     static let longestQueue = 16384
 
-    /// Those who are told what changed, and what corrects the time of events, in a box that the groups share.
+    /// The observers of changes and the source of confirmed time. The groups share it.
     private final class Observers: Sendable {
         let ofKeys = Mutex<[any KeyChangeObserver]>([])
         let ofEvents = Mutex<(any EventObserver)?>(nil)
         let ofAudit = Mutex<(any AuditObserver)?>(nil)
         let confirmedTime = Mutex<ConfirmedTime?>(nil)
 
-        /// The time that an event gets at least; nil while the clock is right.
+        /// The earliest time of an event; nil while the clock is right.
         var earliestEvent: Timestamp? {
             guard let time = confirmedTime.withLock({ $0 })?.reading(), time.setBack > ConfirmedTime.tolerance else {
                 return nil
@@ -32,7 +32,7 @@ final class WriteQueue: Sendable {
             return time.latest
         }
 
-        func tell(_ changes: Changes, of place: DatabaseFile.Place) {
+        func notify(_ changes: Changes, of place: DatabaseFile.Place) {
             if let head = changes.auditHead, let observer = ofAudit.withLock({ $0 }) {
                 observer.auditGrew(to: head, inLog: DatabaseFile.logGeneration(of: place.path) ?? "")
             }
@@ -44,7 +44,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// What a group changed that somebody is told of.
+    /// The changes of a group that observers are notified of.
     private struct Changes {
         var keys: Set<PublicKeyHash> = []
         var events = false
@@ -75,10 +75,10 @@ final class WriteQueue: Sendable {
                 let transaction = StoreTransaction(db: db, earliestEvent: earliestEvent)
                 answers.append(try Self.attempt(write, in: transaction, noting: &changes, impairment: &impairment))
             }
-            let (ready, told) = (answers, changes)
+            let (ready, pending) = (answers, changes)
             return .init(
                 answer: {
-                    observers.tell(told, of: place)
+                    observers.notify(pending, of: place)
                     for answer in ready { answer() }
                 }, impairment: impairment)
         }
@@ -100,9 +100,9 @@ final class WriteQueue: Sendable {
     func writeNow(_ body: (Database) throws -> Void) throws { try groups.writeNow(body) }
     func finish() { groups.finish() }
     func fail(_ error: MerchantError) { groups.fail(error) }
-    func judged(_ error: any Error) -> any Error { groups.judged(error) }
+    func handled(_ error: any Error) -> any Error { groups.handled(error) }
 
-    /// More than any one change takes, in bytes.
+    /// The bytes of the trial write: more than any one transaction writes.
     private static let trialSize = 64 * 1024
 
     private static func writeMuch(_ db: Database) throws {
@@ -114,10 +114,10 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Makes one change; a change that fails is undone alone.
+    /// Runs one transaction of the group in a savepoint; if it fails, only its own changes are undone.
     ///
-    /// - Returns: what answers its caller.
-    /// - Throws: where the whole group is lost.
+    /// - Returns: a function that returns the result or the error to the caller.
+    /// - Throws: if the whole group is lost.
     private static func attempt(
         _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout Changes,
         impairment: inout MerchantError?
@@ -130,12 +130,12 @@ final class WriteQueue: Sendable {
             changes.add(transaction)
             return answer
         } catch {
-            // For some errors SQLite gives up the whole transaction; on failing storage none is to be relied on.
+            // After some errors SQLite rolls back the whole transaction; on failing storage a savepoint is not reliable.
             guard db.isInsideTransaction, !StoreFailure.isLasting(error) else { throw error }
             try db.execute(sql: "ROLLBACK TO one_write; RELEASE one_write")
-            let isOurs = error is DatabaseError
+            let isFromDatabase = error is DatabaseError
             let error = StoreFailure.translated(error)
-            if isOurs { impairment = error as? MerchantError }
+            if isFromDatabase { impairment = error as? MerchantError }
             return { write.refuse(error) }
         }
     }

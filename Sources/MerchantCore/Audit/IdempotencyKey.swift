@@ -1,0 +1,26 @@
+/// The header `Idempotency-Key` of one caller for one kind of request.
+package struct IdempotencyKey: Hashable, Sendable {
+    package let callerUID: UInt32
+    /// Method and path.
+    package let operation: String
+    /// 1 to 255 printable ASCII characters.
+    package let value: String
+
+    package init(callerUID: UInt32, operation: String, value: String) {
+        self.callerUID = callerUID
+        self.operation = operation
+        self.value = value
+    }
+}
+
+/// The stored outcome of a request with an Idempotency-Key.
+package struct IdempotentOutcome: Hashable, Sendable {
+    package let requestDigest: [UInt8]
+    /// The name of what the request created, such as a merchantIdentifier or a publicKeyHash.
+    package let resource: String
+
+    package init(requestDigest: [UInt8], resource: String) {
+        self.requestDigest = requestDigest
+        self.resource = resource
+    }
+}

@@ -1,0 +1,94 @@
+package import Vocabulary
+
+/// The manifest of a backup: the last line of its file.
+package struct BackupManifest: Hashable, Sendable {
+    package var createdAt: Timestamp
+    /// Of the program that made it.
+    package var programVersion: String
+    package var schemaVersion: Int
+    /// The length of the database in the file, and the SHA-256 over it.
+    package var databaseBytes: Int
+    package var sha256: [UInt8]
+    package var merchants: Int
+    package var keyPairs: [KeyState: Int]
+    package var certificates: Int
+    package var auditHead: AuditHead?
+    /// The highest id of a key pair in it.
+    package var newestKeyPairId: Int
+
+    package init(
+        createdAt: Timestamp, programVersion: String, schemaVersion: Int, databaseBytes: Int, sha256: [UInt8],
+        merchants: Int, keyPairs: [KeyState: Int], certificates: Int, auditHead: AuditHead?, newestKeyPairId: Int
+    ) {
+        self.createdAt = createdAt
+        self.programVersion = programVersion
+        self.schemaVersion = schemaVersion
+        self.databaseBytes = databaseBytes
+        self.sha256 = sha256
+        self.merchants = merchants
+        self.keyPairs = keyPairs
+        self.certificates = certificates
+        self.auditHead = auditHead
+        self.newestKeyPairId = newestKeyPairId
+    }
+}
+
+/// The result of verifying a backup.
+package struct BackupVerificationResult: Sendable {
+    package let manifest: BackupManifest
+    /// Private keys that were unsealed and match their public keys.
+    package let keyPairsVerified: Int
+    package let certificatesChecked: Int
+    package let auditRecordsChecked: Int
+    package let seconds: Double
+    /// What is wrong; empty for a good backup. At most 100.
+    package let findings: [String]
+
+    package init(
+        manifest: BackupManifest, keyPairsVerified: Int, certificatesChecked: Int, auditRecordsChecked: Int,
+        seconds: Double, findings: [String]
+    ) {
+        self.manifest = manifest
+        self.keyPairsVerified = keyPairsVerified
+        self.certificatesChecked = certificatesChecked
+        self.auditRecordsChecked = auditRecordsChecked
+        self.seconds = seconds
+        self.findings = findings
+    }
+}
+
+/// What the store knows of backups.
+package struct BackupCoverage: Hashable, Sendable {
+    /// When the newest backup was made that a verification found good; nil for none.
+    package var lastVerified: Timestamp?
+    package var lastVerifiedPath: String?
+    /// Merchants whose newest key pair no verified backup holds.
+    package var merchantsWithoutBackup = 0
+    /// The first ``mostNamed`` of them, those first whose key pair has waited longest.
+    package var withoutBackup: [MerchantIdentifier] = []
+
+    package static let mostNamed = 100
+
+    package init() {}
+}
+
+/// Creates and verifies backups.
+package protocol BackupVerifying: Sendable {
+    /// Writes a new file, durable on return; an existing one is never replaced. Changes go on meanwhile.
+    ///
+    /// - Throws: `backupFailed` or `storeUnavailable`, saying what was found and what was expected.
+    func createBackup(at path: String) async throws -> BackupManifest
+    /// Restores the file elsewhere, opens everything in the copy, and removes the copy. Never changes the file.
+    func verify(_ path: String) async throws -> BackupVerificationResult
+    /// Removes a file that was just created and not reported.
+    func discard(_ path: String) async
+}
+
+/// Verifies that a stored private key can be used.
+package protocol KeyPairVerifier: Sendable {
+    /// Unseals the private key and compares it with the public one.
+    ///
+    /// - Throws: `keyDamaged`, naming the publicKeyHash.
+    func prove(_ stored: SealedKeyPair) throws
+    func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
+}

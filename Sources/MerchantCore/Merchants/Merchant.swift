@@ -1,0 +1,28 @@
+package import Vocabulary
+
+/// A business on the platform, or the platform's own integrator identifier: the owner of key pairs.
+package struct Merchant: Hashable, Sendable {
+    /// The longest name, in UTF-8 bytes. Apple's bound on `partnerMerchantName`.
+    package static let longestName = 1024
+    /// How many active key pairs a merchant is meant to have unless set otherwise: the one in use and the one to roll to.
+    package static let defaultTargetActiveKeyPairs = 2
+    package static let targetActiveKeyPairsRange = 1...16
+
+    package let identifier: MerchantIdentifier
+    package var name: String?
+    package var targetActiveKeyPairs: Int
+    package let createdAt: Timestamp
+    /// Set once the merchant was removed: the identifier stays reserved and its history kept.
+    package var removedAt: Timestamp?
+
+    package init(
+        identifier: MerchantIdentifier, name: String?, targetActiveKeyPairs: Int = defaultTargetActiveKeyPairs,
+        createdAt: Timestamp, removedAt: Timestamp? = nil
+    ) {
+        self.identifier = identifier
+        self.name = name
+        self.targetActiveKeyPairs = targetActiveKeyPairs
+        self.createdAt = createdAt
+        self.removedAt = removedAt
+    }
+}

@@ -1,0 +1,51 @@
+package import Vocabulary
+
+/// The port for key rolls: what a transaction may read of them.
+package protocol RollReading {
+    func roll(_ number: Int) throws -> Roll?
+    func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws -> Roll?
+    /// Newest first, starting before `cursor`.
+    func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) throws -> [Roll]
+    /// Open rolls, those first that have been at their step longest.
+    func rollsWaitingLongest(limit: Int) throws -> [Roll]
+    /// The numbers of rolls by step.
+    ///
+    /// - Parameter time: a promoted roll that has been idle since then is quiet.
+    func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int]
+    /// Open rolls whose old key pair has not been requested since `time`.
+    func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll]
+    /// Open rolls whose old key pair was requested, or changed its state, after `time`.
+    func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll]
+    func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll]
+    /// Finished rolls whose next key pair has not been prepared.
+    func rollsWithoutNextPair(limit: Int) throws -> [Roll]
+}
+
+/// The port for key rolls: what a transaction may also change.
+package protocol RollWriting: RollReading {
+    /// - Returns: the roll with its number.
+    func insertRoll(
+        of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, from: PublicKeyHash?, to: PublicKeyHash,
+        at time: Timestamp
+    ) throws -> Roll
+    /// Writes every field that may change.
+    func update(_ roll: Roll) throws
+}
+
+/// The filter of a list of rolls.
+package struct RollFilter: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
+        /// Rolls that have not ended.
+        case open
+        /// `quiet` differs from `promoted` by the time since the last request for the old key.
+        case state(RollState, quietIfIdleSince: Timestamp)
+    }
+
+    package let merchant: MerchantIdentifier?
+    package let step: Step?
+
+    package init(merchant: MerchantIdentifier?, step: Step?) {
+        self.merchant = merchant
+        self.step = step
+    }
+}

@@ -1,0 +1,21 @@
+package import Vocabulary
+
+/// Numbers for `status`.
+package struct StoreCounts: Hashable, Sendable {
+    package var merchants = 0
+    package var keyPairs: [KeyState: Int] = [:]
+    package var certificates = 0
+    /// Active key pairs whose certificates have all expired.
+    package var activeWithExpiredCertificate = 0
+    package var merchantsBelowTarget = 0
+    package var auditRecords = 0
+    package var auditHead: AuditHead?
+    /// Merchants with at least one domain in the desired state.
+    package var registrations = 0
+    /// Those whose record at Apple is known to differ.
+    package var registrationsDrifting = 0
+    /// Calls to Apple whose outcome is unknown.
+    package var registrationCallsOpen = 0
+
+    package init() {}
+}

@@ -1,0 +1,36 @@
+/// The store, narrowed to the ports that one use case needs.
+///
+/// A write is still one transaction over all of the ports. The composition root narrows the store where it builds the use case:
+/// `Transactions(store, reads: { $0 }, writes: { $0 })`.
+package struct Transactions<Reader, Writer>: Sendable {
+    private let store: any MerchantRepository
+    private let reader: @Sendable (any RepositoryReading) -> Reader
+    private let writer: @Sendable (any RepositoryWriting) -> Writer
+
+    package init(
+        _ store: any MerchantRepository, reads: @escaping @Sendable (any RepositoryReading) -> Reader,
+        writes: @escaping @Sendable (any RepositoryWriting) -> Writer
+    ) {
+        self.store = store
+        reader = reads
+        writer = writes
+    }
+
+    package func read<Result: Sendable>(
+        _ body: @escaping @Sendable (Reader) throws -> Result
+    ) async throws -> Result {
+        try await store.read { [reader] in try body(reader($0)) }
+    }
+
+    /// Reads on the calling thread, and blocks it.
+    package func readNow<Result>(_ body: (Reader) throws -> Result) throws -> Result {
+        try store.readNow { try body(reader($0)) }
+    }
+
+    /// Returns once the transaction is on stable storage and every ``KeyChangeObserver`` was notified.
+    package func write<Result: Sendable>(
+        _ body: @escaping @Sendable (Writer) throws -> Result
+    ) async throws -> Result {
+        try await store.write { [writer] in try body(writer($0)) }
+    }
+}

@@ -1,0 +1,105 @@
+package import MerchantCore
+import Vocabulary
+
+/// The result of verifying one range of the audit chain.
+package struct AuditVerification: Sendable {
+    package let examined: Int
+    package let breakCount: Int
+    /// The first of them, at most 100.
+    package let breaks: [AuditBreak]
+    /// The end of the chain at the time of the last read; nil for an empty one.
+    package let head: AuditHead?
+    /// The sequence to continue with; nil at the end of the chain.
+    package let next: Int?
+}
+
+/// Reads and verifies the audit.
+package struct AuditOperations: Sendable {
+    package typealias Records = Transactions<any AuditReading, any ChangeRecording>
+
+    private let records: Records
+    private let findings: IntegrityFindings
+    private let clock: any WallClock
+
+    package init(records: Records, findings: IntegrityFindings, clock: any WallClock) {
+        self.records = records
+        self.findings = findings
+        self.clock = clock
+    }
+
+    /// The size of one read: small, so that the write-ahead log can be checkpointed between two reads.
+    private static let recordsPerRead = 1000
+    /// The most records that one call verifies.
+    package static let recordsPerVerification = 50_000
+
+    /// Newest first starting before `cursor`, or oldest first starting after it.
+    package func auditRecords(
+        _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
+    ) async throws -> [AuditRecord] {
+        try await records.read {
+            try $0.auditRecords(filter, from: cursor, oldestFirst: oldestFirst, limit: limit)
+        }
+    }
+
+    /// Verifies the chain from a record on. Writers do not wait for it.
+    ///
+    /// - Parameters:
+    ///   - sequence: 1, or the `next` of an earlier call.
+    ///   - kept: a head that was stored elsewhere, to compare with the record of its sequence.
+    package func verifyAudit(from sequence: Int = 1, against kept: AuditHead? = nil) async throws -> AuditVerification {
+        var examination = try await examination(from: sequence)
+        var head: AuditHead?
+        var isAtEnd = false
+        while !isAtEnd, examination.examined < Self.recordsPerVerification {
+            try Task.checkCancellation()
+            let next = examination.next
+            let (segment, lastHead) = try await records.read { reading in
+                (try reading.auditSegment(from: next, limit: Self.recordsPerRead), try reading.auditHead())
+            }
+            for link in segment.links { examination.examine(link) }
+            head = lastHead
+            isAtEnd = segment.links.count < Self.recordsPerRead
+            if isAtEnd { examination.finish(given: segment.given) }
+        }
+        examination.checkOrder()
+        var breaks = examination.breaks
+        if let first = breaks.first { findings.note(first) }
+        if let kept, let found = try await difference(from: kept) { breaks.insert(found, at: 0) }
+        return AuditVerification(
+            examined: examination.examined,
+            breakCount: examination.breakCount + breaks.count - examination.breaks.count,
+            breaks: breaks, head: head, next: isAtEnd ? nil : examination.next)
+    }
+
+    /// Compares the chain with a head that was stored elsewhere; nil if they agree.
+    package func difference(from kept: AuditHead) async throws -> AuditBreak? {
+        let segment = try await records.read { try $0.auditSegment(from: kept.sequence, limit: 1) }
+        return AuditBreak.against(kept, segment.links.first { $0.sequence == kept.sequence })
+    }
+
+    /// The end of the chain; nil for an empty one.
+    package func head() async throws -> AuditHead? { try await records.read { try $0.auditHead() } }
+
+    /// Raises an event with the audit's head, which webhooks send to another machine.
+    package func reportHead(_ head: AuditHead) async throws {
+        let now = clock.now
+        try await records.write {
+            try $0.append(
+                Event(
+                    .auditHead, .notice, at: now,
+                    detail:
+                        "\(head) is the audit's head: store it elsewhere; 'audit verify --head \(head)' checks the audit against it"
+                ))
+        }
+    }
+
+    /// An examination that starts at `sequence`, with the hash of the record before it.
+    private func examination(from sequence: Int) async throws -> AuditExamination {
+        guard sequence > 1 else { return AuditExamination() }
+        let before = try await records.read { try $0.auditSegment(from: sequence - 1, limit: 1) }
+        guard case .record(let record) = before.links.first, record.sequence == sequence - 1 else {
+            return AuditExamination(from: sequence, after: nil)
+        }
+        return AuditExamination(from: sequence, after: record.hash)
+    }
+}

@@ -1,0 +1,109 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Creates and verifies backups.
+package struct BackupOperations: Sendable {
+    package typealias Records = Transactions<any DaemonStateReading, any DaemonStateWriting & ChangeRecording>
+
+    private let records: Records
+    /// nil for a daemon that makes no backups.
+    private let backups: (any BackupVerifying)?
+    private let audit: AuditOperations
+    private let findings: IntegrityFindings
+    private let clock: any WallClock
+
+    package init(
+        records: Records, backups: (any BackupVerifying)?, audit: AuditOperations, findings: IntegrityFindings,
+        clock: any WallClock
+    ) {
+        self.records = records
+        self.backups = backups
+        self.audit = audit
+        self.findings = findings
+        self.clock = clock
+    }
+
+    /// The longest path of a backup, in bytes.
+    package static let longestBackupPath = 4000
+
+    /// Writes a backup to a new file on the daemon's machine. Changes continue meanwhile.
+    package func createBackup(at path: String, for request: Request) async throws -> BackupManifest {
+        let service = try self.service(for: path)
+        let manifest = try await service.createBackup(at: path)
+        let now = clock.now
+        do {
+            try await records.write { transaction in
+                try transaction.record(manifest, at: path, verifiedAt: nil)
+                try transaction.append(
+                    request.entry(
+                        .backupCreated, at: now, after: "sha256=\(Hex.encode(manifest.sha256))", reason: path))
+            }
+        } catch {
+            // A copy without an audit record must not stay.
+            await service.discard(path)
+            throw error
+        }
+        return manifest
+    }
+
+    /// Verifies a backup. A good backup of this database counts as verified from then on.
+    package func verifyBackup(_ path: String, for request: Request) async throws -> BackupVerificationResult {
+        let verification = try await self.service(for: path).verify(path)
+        let manifest = verification.manifest
+        // A good backup of another database covers none of this one's keys.
+        let isOurs: Bool =
+            if let head = manifest.auditHead { try await audit.difference(from: head) == nil } else { true }
+        if isOurs, let first = verification.findings.first {
+            // The copy is unchanged since it was made, so the database had these faults then.
+            findings.note(
+                MerchantError(
+                    .keyDamaged,
+                    "the verification of \(path) found \(verification.findings.count) faults in this database, the first: \(first)"
+                ))
+        }
+        let now = clock.now
+        try await records.write { transaction in
+            if isOurs, verification.findings.isEmpty { try transaction.record(manifest, at: path, verifiedAt: now) }
+            try transaction.append(
+                request.entry(
+                    .backupVerified, at: now,
+                    after: "sha256=\(Hex.encode(manifest.sha256)) findings=\(verification.findings.count)", reason: path
+                ))
+        }
+        return verification
+    }
+
+    /// When the newest backup was made that a verification found good; nil for none.
+    package func lastVerified() async throws -> Timestamp? {
+        try await records.read { try $0.backupCoverage() }.lastVerified
+    }
+
+    /// Raises an event, once for each backup that became too old and once more when that is critical.
+    ///
+    /// - Parameter last: when the last good backup was made; nil for never.
+    package func reportOverdue(
+        _ severity: Event.Severity, since last: Timestamp?, detail: String
+    ) async throws {
+        let fact = "\(last?.rfc3339 ?? "never") \(severity.rawValue)"
+        guard try await records.read({ try $0.daemonFact(Self.overdueFact) }) != fact else { return }
+        let now = clock.now
+        try await records.write { transaction in
+            try transaction.setDaemonFact(Self.overdueFact, fact)
+            try transaction.append(Event(.backupOverdue, severity, at: now, detail: detail))
+        }
+    }
+
+    /// The fact that holds what the last event about an overdue backup said.
+    private static let overdueFact = "backupOverdueReported"
+
+    private func service(for path: String) throws -> any BackupVerifying {
+        guard path.hasPrefix("/") else {
+            throw MerchantError(
+                .malformed, "'file' is not an absolute path; give the absolute path of a file on the daemon's machine")
+        }
+        // The path is shown in the audit and in status.
+        _ = try DisplayText(path, named: "file", longest: Self.longestBackupPath)
+        guard let backups else { throw MerchantError(.notYetAvailable, "this daemon makes no backups") }
+        return backups
+    }
+}

@@ -1,0 +1,87 @@
+package import MerchantCore
+import Vocabulary
+
+/// Stores the confirmed time, and reports a machine clock that differs from it.
+package struct ClockOperations: Sendable {
+    package typealias Records = Transactions<
+        any SealedKeyReading & RollReading, any DaemonStateWriting
+    >
+
+    private let records: Records
+    private let policy: RollPolicy
+    private let confirmedTime: ConfirmedTime
+
+    package init(records: Records, policy: RollPolicy, confirmedTime: ConfirmedTime) {
+        self.records = records
+        self.policy = policy
+        self.confirmedTime = confirmedTime
+    }
+
+    /// How often the confirmed time has accepted the machine's clock after a difference.
+    package var acceptances: Int { confirmedTime.acceptances }
+
+    /// A smaller difference between the machine's clock and the confirmed time is not reported.
+    private static let reportedDifference = Duration.seconds(3_600)
+    /// The fact that holds the confirmed time for the next start.
+    private static let confirmedTimeFact = "confirmedTime"
+    /// The most work of one kind that the finding counts.
+    private static let mostCounted = 1000
+
+    /// The time that the last run confirmed; the time of the last audit record if none was stored.
+    ///
+    /// - Returns: nil for a new database.
+    package static func lastConfirmedTime(
+        in reading: any DaemonStateReading & AuditReading
+    ) throws -> ConfirmedTime.Mark? {
+        if let mark = try reading.daemonFact(confirmedTimeFact).flatMap(ConfirmedTime.Mark.init(text:)) { return mark }
+        let last = try reading.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1).first
+        return last.map { ConfirmedTime.Mark(time: $0.entry.at) }
+    }
+
+    /// Stores the confirmed time for the next start.
+    package func storeConfirmedTime() async throws {
+        let text = confirmedTime.mark.text
+        try await records.write { try $0.setDaemonFact(Self.confirmedTimeFact, text) }
+    }
+
+    /// A finding if the machine's clock differs from the confirmed time; a warning while irreversible work waits for it.
+    ///
+    /// - Returns: nil if the two agree.
+    package func clockFinding() async throws -> StatusFinding? {
+        let time = confirmedTime.reading()
+        guard time.difference.magnitude > Self.reportedDifference else { return nil }
+        let waiting = try await records.read { try workWaiting(for: time, in: $0) }
+        let side = time.difference < .zero ? "behind" : "ahead of"
+        let consequence =
+            waiting.isEmpty
+            ? "Nothing waits for it now" : "These wait until the clock is confirmed: \(waiting.joined(separator: ", "))"
+        return StatusFinding(
+            severity: waiting.isEmpty ? .notice : .warning, code: .clockUnconfirmed,
+            detail:
+                "the machine's clock is \(time.difference.magnitude.words) \(side) the time that the daemon counted, since \(time.differsSince): it was set, or the machine was off. \(consequence). If the clock is wrong, set it. If it is right, the daemon accepts it at \(time.acceptedAt); 'key destroy --after 0s' and 'roll finish --now' do not wait"
+        )
+    }
+
+    /// The work that is due by one of the two times and not by the other.
+    private func workWaiting(
+        for time: ClockReading, in reading: any SealedKeyReading & RollReading
+    ) throws -> [String] {
+        func count(_ due: (Timestamp) throws -> Int) rethrows -> Int { try due(time.latest) - due(time.earliest) }
+        let keys = try count { try reading.keyPairsToDestroy(at: $0, limit: Self.mostCounted).count }
+        let finished =
+            policy.finishesWhenQuiet
+            ? try count {
+                try reading.rollsIdle(since: $0.adding(.zero - policy.quietPeriod), limit: Self.mostCounted).count
+            } : 0
+        return (keys > 0 ? ["\(keys) private keys to destroy"] : [])
+            + (finished > 0 ? ["\(finished) quiet rolls to finish"] : [])
+    }
+}
+
+extension Duration {
+    /// Days, hours and minutes.
+    fileprivate var words: String {
+        let minutes = components.seconds / 60
+        return "\(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes"
+    }
+}

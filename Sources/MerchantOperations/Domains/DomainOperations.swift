@@ -1,0 +1,64 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Serves the platform's domain verification file, and checks merchants' domains.
+package struct DomainOperations: Sendable {
+    package typealias Records = Transactions<any RegistrationReading, any RegistrationWriting & ChangeRecording>
+
+    private let records: Records
+    /// nil if the settings do not provide a check of domains.
+    private let domainChecker: (any DomainChecker)?
+    private let clock: any WallClock
+
+    package init(records: Records, domainChecker: (any DomainChecker)?, clock: any WallClock) {
+        self.records = records
+        self.domainChecker = domainChecker
+        self.clock = clock
+    }
+
+    /// The platform's domain verification file.
+    ///
+    /// - Throws: `domainFileNotSet`.
+    package func domainFile() async throws -> DomainFile {
+        guard let file = try await records.read({ try $0.domainFile() }) else {
+            throw MerchantError(
+                .domainFileNotSet, "no domain verification file is stored, expected one from Apple (domain file --set)")
+        }
+        return file
+    }
+
+    /// Stores Apple's file for the platform integrator identifier, unchanged.
+    ///
+    /// - Parameter bytes: 1 to 65,536.
+    package func setDomainFile(_ bytes: [UInt8], for request: Request) async throws -> DomainFile {
+        guard (1...DomainFile.largest).contains(bytes.count) else {
+            throw MerchantError(
+                bytes.isEmpty ? .malformed : .tooLarge,
+                "the domain verification file has \(bytes.count) bytes, expected 1 to \(DomainFile.largest)")
+        }
+        let file = DomainFile(bytes: bytes, storedAt: clock.now)
+        return try await records.write { transaction in
+            let before = try transaction.domainFile()
+            if let before, before.bytes == bytes { return before }
+            try transaction.store(file)
+            try transaction.append(
+                request.entry(
+                    .domainFileChanged, at: file.storedAt, before: before?.summary, after: file.summary))
+            return file
+        }
+    }
+
+    /// Checks a domain as Apple does when it registers one.
+    package func checkDomain(_ domain: DomainName) async throws -> DomainCheckReport {
+        let file = try await domainFile()
+        guard let domainChecker else {
+            throw MerchantError(.notYetAvailable, "this daemon cannot check domains")
+        }
+        return await domainChecker.check(domain, expecting: file.bytes)
+    }
+}
+
+extension DomainFile {
+    /// Its text in the audit.
+    fileprivate var summary: String { "sha256=\(sha256) bytes=\(bytes.count)" }
+}

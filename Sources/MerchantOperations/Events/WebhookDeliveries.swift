@@ -1,0 +1,52 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Says what each webhook gets next, and records how its deliveries end.
+package struct WebhookDeliveries: Sendable {
+    package typealias Records = Transactions<any EventReading, any EventWriting>
+
+    private let records: Records
+    private let clock: any WallClock
+
+    package init(records: Records, clock: any WallClock) {
+        self.records = records
+        self.clock = clock
+    }
+
+    /// The time by which deliveries are due.
+    package var now: Timestamp { clock.now }
+
+    /// Sets the webhooks that get events from now on. Called at start, before the first operation.
+    package func keepWebhooks(_ webhooks: [WebhookRegistration]) async throws {
+        let now = clock.now
+        try await records.write { try $0.keepWebhooks(webhooks, at: now) }
+    }
+
+    /// The next event of each lane of the webhook, earliest due first.
+    package func nextDeliveries(to webhook: String, limit: Int) async throws -> [PendingDelivery] {
+        try await records.read { try $0.nextDeliveries(to: webhook, limit: limit) }
+    }
+
+    package func delivered(_ delivery: PendingDelivery, to webhook: String) async throws {
+        let now = clock.now
+        try await records.write { try $0.markDelivered(delivery.event.sequence, to: webhook, at: now) }
+    }
+
+    /// Records a failed attempt.
+    ///
+    /// - Parameters:
+    ///   - reason: without addresses and secrets.
+    ///   - wait: the time that the receiver asked to wait.
+    /// - Returns: when the next attempt is due; nil if the event was parked.
+    package func failed(
+        _ delivery: PendingDelivery, to webhook: String, because reason: String, notBefore wait: Duration?
+    ) async throws -> Timestamp? {
+        let now = clock.now
+        let next = DeliverySchedule.next(
+            after: delivery, failedAt: now, notBefore: wait, jitter: Double.random(in: 0...1))
+        try await records.write {
+            try $0.markFailed(delivery.event.sequence, to: webhook, because: reason, next: next, at: now)
+        }
+        return next
+    }
+}

@@ -1,0 +1,74 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Stores signed certificates.
+package struct CertificateOperations: Sendable {
+    private let records: KeyOperations.Records
+    private let custodian: any KeyCustodian
+    private let clock: any WallClock
+
+    package init(records: KeyOperations.Records, custodian: any KeyCustodian, clock: any WallClock) {
+        self.records = records
+        self.custodian = custodian
+        self.clock = clock
+    }
+
+    /// Stores a signed certificate with the key pair it certifies: `pending` becomes `standby`.
+    ///
+    /// A second upload of the same certificate changes nothing and returns the same result.
+    ///
+    /// - Parameter identifier: the merchant of the upload; nil for the merchant of the certificate's key pair.
+    package func storeCertificate(
+        _ upload: [UInt8], for identifier: MerchantIdentifier?, for request: Request
+    ) async throws -> KeyView {
+        let facts = try custodian.readCertificate(upload)
+        let now = clock.now
+        let issuer = await custodian.issuerFinding(for: facts, at: now)
+        return try await records.write { transaction in
+            let keyPair = try Self.keyPair(for: facts, of: identifier, in: transaction)
+            let known = try transaction.certificates(of: keyPair.publicKeyHash)
+            if known.contains(where: { $0.fingerprint == facts.fingerprint }), keyPair.state.isActive {
+                return try transaction.view(keyPair, at: now)
+            }
+            let state = try KeyLifecycle.state(after: .certificateStored, from: keyPair.state)
+            try CertificateRules.check(
+                facts, for: (keyPair.publicKeyHash, keyPair.purpose), of: keyPair.merchantIdentifier, issuer: issuer,
+                at: now, allowsExpired: false)
+            var after = keyPair
+            if state != keyPair.state {
+                after.state = state
+                after.stateSince = now
+                try transaction.update(after)
+            }
+            let stored = StoredCertificate(facts, issuerVerified: issuer == .verified, storedAt: now)
+            _ = try transaction.insert(stored, of: keyPair.publicKeyHash)
+            try transaction.append(
+                request.entry(
+                    .certificateStored, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
+                    before: keyPair.state.rawValue, after: after.state.rawValue,
+                    reason: "serial \(stored.serialNumber), ends \(stored.notAfter)"))
+            try transaction.append(.stored(stored, over: after, at: now))
+            return try transaction.view(after, at: now)
+        }
+    }
+
+    private static func keyPair(
+        for facts: CertificateFacts, of identifier: MerchantIdentifier?,
+        in transaction: any MerchantReading & KeyPairReading
+    ) throws -> KeyPair {
+        if let identifier { _ = try transaction.existingMerchant(identifier) }
+        guard let keyPair = try transaction.keyPair(facts.publicKeyHash) else {
+            throw MerchantError(
+                .certificateKeyUnknown,
+                "no key pair has the certificate's publicKeyHash \(facts.publicKeyHash) (\(facts.keyKind)), expected a certificate for a CSR of this daemon"
+            )
+        }
+        guard identifier == nil || identifier == keyPair.merchantIdentifier else {
+            throw MerchantError(
+                .certificateForAnotherMerchant,
+                "the certificate's key \(facts.publicKeyHash) is not one of this merchant's, expected a certificate for its own CSR"
+            )
+        }
+        return keyPair
+    }
+}

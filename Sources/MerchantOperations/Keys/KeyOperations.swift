@@ -1,0 +1,192 @@
+package import MerchantCore
+package import Secrets
+package import Vocabulary
+
+/// Generates, imports and lists key pairs.
+package struct KeyOperations: Sendable {
+    package typealias Records = Transactions<
+        any MerchantReading & KeyPairReading & KeyUseReading,
+        any MerchantReading & KeyPairWriting & KeyUseReading & ChangeRecording
+    >
+
+    private let records: Records
+    private let custodian: any KeyCustodian
+    private let generation: KeyPairGeneration
+    private let clock: any WallClock
+    private let confirmedTime: ConfirmedTime
+
+    package init(
+        records: Records, custodian: any KeyCustodian, generation: KeyPairGeneration, clock: any WallClock,
+        confirmedTime: ConfirmedTime
+    ) {
+        self.records = records
+        self.custodian = custodian
+        self.generation = generation
+        self.clock = clock
+        self.confirmedTime = confirmedTime
+    }
+
+    /// Generates a key pair and its CSR. The private key is on stable storage before this returns.
+    package func generateKeyPair(
+        for identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, purpose: KeyPurpose, for request: Request
+    ) async throws -> KeyView {
+        let algorithm = algorithm ?? (purpose == .identity ? .rsaV1 : .ecV1)
+        guard purpose == .paymentProcessing || algorithm == .rsaV1 else {
+            throw MerchantError(
+                .keyUnsupported,
+                "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies identity keys of RSA 2048 only")
+        }
+        // Check the name first: generating a key pair costs time.
+        _ = try await records.read { try $0.existingMerchant(identifier) }
+        let new = try await generation.generate(algorithm, purpose, for: identifier)
+        let now = clock.now
+        return try await records.write { transaction in
+            if let earlier = try request.idempotency.earlierResource(in: transaction),
+                let hash = PublicKeyHash(anySpelling: earlier)
+            {
+                return try transaction.view(try transaction.existingKeyPair(hash), at: now, withCSR: true)
+            }
+            _ = try transaction.existingMerchant(identifier)
+            let keyPair = try KeyPairGeneration.insert(new, of: identifier, at: now, for: request, in: transaction)
+            try request.idempotency.remember(new.publicKeyHash.hex, at: confirmedTime.reading(), in: transaction)
+            return KeyView(
+                keyPair: keyPair, certificates: [], certificateSigningRequest: new.certificateSigningRequest,
+                answering: nil, use: nil)
+        }
+    }
+
+    /// Imports an existing private key with its certificate. A repetition returns the same result.
+    ///
+    /// - Parameter state: `standby`, `current` or `retiring`.
+    package func importKeyPair(
+        to identifier: MerchantIdentifier, privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes,
+        certificate upload: [UInt8], state: KeyState, purpose: KeyPurpose, allowsExpired: Bool, for request: Request
+    ) async throws -> KeyView {
+        guard state.isActive else {
+            throw MerchantError(.malformed, "'state' is \(state.rawValue), expected standby, current or retiring")
+        }
+        _ = try await records.read { try $0.existingMerchant(identifier) }
+        let facts = try custodian.readCertificate(upload)
+        let new = try await WorkThreads.imports.run {
+            try custodian.importKeyPair(
+                privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
+        }
+        let now = clock.now
+        let issuer = await custodian.issuerFinding(for: facts, at: now)
+        try CertificateRules.check(
+            facts, for: (new.publicKeyHash, purpose), of: identifier, issuer: issuer, at: now,
+            allowsExpired: allowsExpired)
+        let stored = StoredCertificate(facts, issuerVerified: issuer == .verified, storedAt: now)
+        return try await records.write { transaction in
+            if let earlier = try request.idempotency.earlierResource(in: transaction),
+                let hash = PublicKeyHash(anySpelling: earlier)
+            {
+                return try transaction.view(try transaction.existingKeyPair(hash), at: now)
+            }
+            _ = try transaction.existingMerchant(identifier)
+            if let existing = try transaction.keyPair(new.publicKeyHash) {
+                return try Self.repeatImport(
+                    of: existing, certificate: stored, to: identifier, at: now, in: transaction)
+            }
+            try KeyPairGeneration.requireRoom(of: identifier, in: transaction)
+            let keyPair = KeyPair(
+                publicKeyHash: new.publicKeyHash, merchantIdentifier: identifier, algorithm: new.algorithm,
+                purpose: purpose, origin: .imported, state: state, createdAt: now, stateSince: now)
+            if state == .current, let current = try transaction.currentKeyPair(matching: keyPair) {
+                throw MerchantError(
+                    .currentKeyExists,
+                    "the merchant's current key is \(current.publicKeyHash), expected none: import as standby and promote"
+                )
+            }
+            try transaction.insert(keyPair, new)
+            _ = try transaction.insert(stored, of: keyPair.publicKeyHash)
+            try transaction.append(
+                request.entry(
+                    .keyImported, at: now, merchant: identifier, key: keyPair.publicKeyHash, after: state.rawValue,
+                    reason: "\(new.algorithm.rawValue) \(purpose.rawValue), certificate ends \(stored.notAfter)"))
+            try request.idempotency.remember(keyPair.publicKeyHash.hex, at: confirmedTime.reading(), in: transaction)
+            return try transaction.view(keyPair, at: now)
+        }
+    }
+
+    /// Every key pair of the merchant, oldest first.
+    package func keyPairs(of identifier: MerchantIdentifier) async throws -> [KeyView] {
+        let now = clock.now
+        return try await records.read { reading in
+            _ = try reading.existingMerchant(identifier)
+            return try reading.keyPairs(of: identifier).map { try reading.view($0, at: now) }
+        }
+    }
+
+    /// The merchant's pending key pairs, oldest first, with their CSRs.
+    package func pendingKeyPairs(of identifier: MerchantIdentifier) async throws -> [KeyView] {
+        let now = clock.now
+        return try await records.read { reading in
+            try reading.keyPairs(of: identifier).filter { $0.state == .pending }
+                .map { try reading.view($0, at: now, withCSR: true) }
+        }
+    }
+
+    package func keyPair(_ hash: PublicKeyHash) async throws -> KeyView {
+        let now = clock.now
+        return try await records.read { try $0.view(try $0.existingKeyPair(hash), at: now, withCSR: true) }
+    }
+
+    /// Key pairs whose publicKeyHash starts with the text, in any of its spellings.
+    ///
+    /// - Parameter text: 4 to 64 characters.
+    package func keyPairs(prefix text: String, limit: Int) async throws -> [KeyView] {
+        guard (4...64).contains(text.utf8.count) else {
+            throw MerchantError(
+                .malformed, "'prefix' has \(text.utf8.count) characters, expected 4 to 64 of a publicKeyHash")
+        }
+        let now = clock.now
+        return try await records.read { reading in
+            try reading.keyPairs(prefix: text, limit: limit).map { try reading.view($0, at: now) }
+        }
+    }
+
+    /// Every merchant's key pairs in one state, oldest first, starting after the key pair `cursor`.
+    package func keyPairs(
+        in state: KeyState, after cursor: PublicKeyHash?, limit: Int
+    ) async throws -> [KeyView] {
+        let now = clock.now
+        return try await records.read { reading in
+            if let cursor, try reading.keyPair(cursor) == nil {
+                throw MerchantError(.malformed, "'cursor' is not the nextCursor of an earlier page")
+            }
+            return try reading.keyPairs(in: state, after: cursor, limit: limit).map { try reading.view($0, at: now) }
+        }
+    }
+
+    /// PKCS#10 in DER.
+    package func certificateSigningRequest(of hash: PublicKeyHash) async throws -> [UInt8] {
+        try await records.read { reading in
+            _ = try reading.existingKeyPair(hash)
+            guard let request = try reading.certificateSigningRequest(of: hash) else {
+                throw MerchantError(.notFound, "key \(hash) has no CSR")
+            }
+            return request
+        }
+    }
+
+    private static func repeatImport(
+        of existing: KeyPair, certificate: StoredCertificate, to identifier: MerchantIdentifier, at now: Timestamp,
+        in transaction: any KeyPairReading & KeyUseReading
+    ) throws -> KeyView {
+        guard existing.merchantIdentifier == identifier else {
+            throw MerchantError(
+                .keyBelongsToAnotherMerchant,
+                "the key \(existing.publicKeyHash) belongs to another merchant, expected one key pair for one merchant")
+        }
+        let isSame = try transaction.certificates(of: existing.publicKeyHash)
+            .contains { $0.fingerprint == certificate.fingerprint }
+        guard isSame, existing.state.isActive else {
+            throw MerchantError(
+                .keyExists,
+                "the key \(existing.publicKeyHash) exists and is \(existing.state.rawValue): upload a further certificate, or restore a revoked key"
+            )
+        }
+        return try transaction.view(existing, at: now)
+    }
+}

@@ -1,0 +1,161 @@
+package import MerchantCore
+package import Vocabulary
+
+/// The result of a promote, revoke, restore or destroy; of a dry run, the result that it would have.
+package struct KeyTransitions: Sendable {
+    package struct Transition: Hashable, Sendable {
+        package let publicKeyHash: PublicKeyHash
+        package let from: KeyState
+        package let to: KeyState
+    }
+
+    package let dryRun: Bool
+    package let transitions: [Transition]
+    package let warnings: [String]
+    package let key: KeyView
+}
+
+/// Promotes, revokes, restores and destroys key pairs.
+package struct KeyTransitionOperations: Sendable {
+    package typealias Records = Transactions<Void, any KeyTransitionWriting>
+
+    private let records: Records
+    private let eraseRemovedBytes: @Sendable () async throws -> Void
+    private let confirmedTime: ConfirmedTime
+
+    /// - Parameter eraseRemovedBytes: overwrites what the store's files still hold of destroyed private keys.
+    package init(
+        records: Records, eraseRemovedBytes: @escaping @Sendable () async throws -> Void, confirmedTime: ConfirmedTime
+    ) {
+        self.records = records
+        self.eraseRemovedBytes = eraseRemovedBytes
+        self.confirmedTime = confirmedTime
+    }
+
+    /// The default time between the order to destroy a revoked key and its destruction.
+    package static let defaultDestructionWait = Duration.seconds(30 * 86_400)
+    package static let longestDestructionWait = Duration.seconds(3_653 * 86_400)
+
+    /// Makes this the key pair that Apple encrypts to. The former current one becomes `retiring`.
+    package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitions {
+        try await perform(dryRun: dryRun, for: request) { transaction, time in
+            try KeyTransitionPlan.promotion(
+                of: try transaction.existingKeyPair(hash), reason: nil, at: time, for: request, in: transaction)
+        }
+    }
+
+    /// Revokes a key pair; the sealed private key is kept until it is destroyed.
+    package func revoke(
+        _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
+    ) async throws -> KeyTransitions {
+        try RevocationRules.validate(reason: reason)
+        return try await perform(dryRun: dryRun, for: request) { transaction, time in
+            try KeyTransitionPlan.revocation(
+                of: try transaction.existingKeyPair(hash), reason: reason, at: time, for: request, in: transaction)
+        }
+    }
+
+    /// Undoes a revocation, and a scheduled destruction with it. The key pair never becomes `current`.
+    package func restore(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitions {
+        try await perform(dryRun: dryRun, for: request) { transaction, time in
+            let keyPair = try transaction.existingKeyPair(hash)
+            var plan = KeyTransitionPlan(keyPair)
+            let event = KeyEvent.restore(
+                hasCertificate: try !transaction.certificates(of: hash).isEmpty,
+                anotherIsCurrent: try transaction.currentKeyPair(matching: keyPair) != nil)
+            let state = try KeyLifecycle.state(after: event, from: keyPair.state)
+            var change = try KeyChange(
+                keyPair, event, at: time.latest,
+                audit: request.entry(
+                    .keyRestored, at: time.wall, merchant: keyPair.merchantIdentifier, key: hash,
+                    before: keyPair.state.rawValue, after: state.rawValue, reason: keyPair.revocationReason))
+            change.after.revocationReason = nil
+            change.after.destroyAfter = nil
+            plan.changes = [change]
+            return plan
+        }
+    }
+
+    /// Destroys a revoked private key, immediately or after a wait. Until then ``restore(_:dryRun:for:)`` can undo it.
+    package func destroy(
+        _ hash: PublicKeyHash, after wait: Duration?, dryRun: Bool, for request: Request
+    ) async throws -> KeyTransitions {
+        let wait = wait ?? Self.defaultDestructionWait
+        guard wait >= .zero, wait <= Self.longestDestructionWait else {
+            throw MerchantError(
+                .malformed,
+                "'afterSeconds' is \(wait.components.seconds), expected 0 to \(Self.longestDestructionWait.components.seconds)"
+            )
+        }
+        let outcome = try await perform(dryRun: dryRun, for: request) { transaction, time in
+            let keyPair = try transaction.existingKeyPair(hash)
+            var plan = KeyTransitionPlan(keyPair)
+            guard try KeyLifecycle.state(after: .destroy, from: keyPair.state) != keyPair.state else { return plan }
+            if wait == .zero {
+                plan.changes = [try KeyTransitionPlan.destruction(of: keyPair, at: time, for: request)]
+                plan.warnings = [Self.copiesWarning]
+            } else {
+                let due = time.latest.adding(wait)
+                var after = keyPair
+                after.destroyAfter = due
+                plan.changes = [
+                    KeyChange(
+                        before: keyPair, after: after,
+                        audit: request.entry(
+                            .keyDestructionScheduled, at: time.wall, merchant: keyPair.merchantIdentifier, key: hash,
+                            before: keyPair.destroyAfter?.rfc3339, after: due.rfc3339))
+                ]
+                plan.warnings = ["the private key will be destroyed after \(due); until then restore can undo it"]
+            }
+            return plan
+        }
+        if !dryRun, outcome.key.keyPair.state == .destroyed { try await eraseRemovedBytes() }
+        return outcome
+    }
+
+    /// Destroys every revoked key that is due by the earlier of wall clock and confirmed time.
+    ///
+    /// - Returns: how many.
+    package func destroyDueKeyPairs(as caller: Caller) async throws -> Int {
+        let time = confirmedTime.reading()
+        let request = Request(caller: caller, requestId: "schedule")
+        let count = try await records.write { transaction in
+            let due = try transaction.keyPairsToDestroy(at: time.earliest, limit: 1000)
+            for hash in due {
+                let change = try KeyTransitionPlan.destruction(
+                    of: try transaction.existingKeyPair(hash), at: time, for: request)
+                try change.perform(in: transaction)
+            }
+            return due.count
+        }
+        if count > 0 { try await eraseRemovedBytes() }
+        return count
+    }
+
+    private static let copiesWarning =
+        "backups and other copies of the database made earlier still hold the sealed private key"
+
+    /// Plans inside the transaction, and performs the plan unless it is a dry run.
+    private func perform(
+        dryRun: Bool, for request: Request,
+        _ plan: @escaping @Sendable (any KeyTransitionWriting, ClockReading) throws -> KeyTransitionPlan
+    ) async throws -> KeyTransitions {
+        let time = confirmedTime.reading()
+        return try await records.write { transaction in
+            let (plan, now) = (try plan(transaction, time), time.wall)
+            let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
+            if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
+            return KeyTransitions(
+                dryRun: dryRun, transitions: plan.transitions, warnings: plan.warnings + consequences,
+                key: try transaction.view(plan.changes.last?.after ?? plan.keyPair, at: now))
+        }
+    }
+}
+
+extension KeyTransitionPlan {
+    var transitions: [KeyTransitions.Transition] {
+        changes.filter { $0.before.state != $0.after.state }.map {
+            .init(publicKeyHash: $0.before.publicKeyHash, from: $0.before.state, to: $0.after.state)
+        }
+    }
+}

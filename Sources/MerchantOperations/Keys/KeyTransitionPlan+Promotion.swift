@@ -1,0 +1,38 @@
+import MerchantCore
+import Vocabulary
+
+extension KeyTransitionPlan {
+    /// - Parameter reason: of an automatic promotion; nil for one by an admin.
+    static func promotion(
+        of keyPair: KeyPair, reason: String?, at time: ClockReading, for request: Request,
+        in transaction: any KeyTransitionWriting
+    ) throws -> Self {
+        let (hash, now) = (keyPair.publicKeyHash, time.wall)
+        var plan = KeyTransitionPlan(keyPair)
+        guard try KeyLifecycle.state(after: .promote, from: keyPair.state) != keyPair.state else { return plan }
+        let former = try transaction.currentKeyPair(matching: keyPair)
+        if let former {
+            plan.changes.append(
+                try KeyChange(
+                    former, .supersede, at: time.latest,
+                    audit: request.entry(
+                        .keySuperseded, at: now, merchant: former.merchantIdentifier, key: former.publicKeyHash,
+                        before: former.state.rawValue, after: KeyState.retiring.rawValue,
+                        reason: "superseded by \(hash)")))
+        }
+        plan.changes.append(
+            try KeyChange(
+                keyPair, .promote, at: time.latest,
+                audit: request.entry(
+                    .keyPromoted, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                    before: keyPair.state.rawValue, after: KeyState.current.rawValue, reason: reason)))
+        plan.events.append(.promoted(keyPair, superseding: former, reason: reason, at: now))
+        if let certificate = try transaction.certificates(of: hash).answering(at: now),
+            !certificate.isValid(at: now)
+        {
+            plan.warnings.append(
+                "the key's certificate ended at \(certificate.notAfter): Apple will not encrypt to it")
+        }
+        return plan
+    }
+}

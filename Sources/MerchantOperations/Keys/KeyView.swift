@@ -1,0 +1,45 @@
+package import MerchantCore
+import Vocabulary
+
+/// A key pair with its certificates and its use.
+package struct KeyView: Sendable {
+    package let keyPair: KeyPair
+    package let certificates: [StoredCertificate]
+    /// PKCS#10 in DER, if it was requested.
+    package let certificateSigningRequest: [UInt8]?
+    /// The certificate that the key pair is resolved with, chosen at the time of reading.
+    package let answering: StoredCertificate?
+    /// nil if no use was observed.
+    package let use: KeyUse?
+}
+
+extension KeyPairReading where Self: KeyUseReading {
+    func view(_ keyPair: KeyPair, at now: Timestamp, withCSR: Bool = false) throws -> KeyView {
+        let certificates = try certificates(of: keyPair.publicKeyHash)
+        return KeyView(
+            keyPair: keyPair, certificates: certificates,
+            certificateSigningRequest: withCSR ? try certificateSigningRequest(of: keyPair.publicKeyHash) : nil,
+            answering: certificates.answering(at: now), use: try keyUse(of: keyPair.publicKeyHash))
+    }
+}
+
+extension KeyPairReading {
+    /// - Throws: `keyNotFound`.
+    func existingKeyPair(_ hash: PublicKeyHash) throws -> KeyPair {
+        guard let keyPair = try keyPair(hash) else {
+            throw MerchantError(.keyNotFound, "there is no key pair with publicKeyHash \(hash)")
+        }
+        return keyPair
+    }
+
+    /// The current key pair of the same merchant, purpose and algorithm.
+    func currentKeyPair(matching keyPair: KeyPair) throws -> KeyPair? {
+        try keyPairs(of: keyPair.merchantIdentifier).first {
+            $0.state == .current && $0.purpose == keyPair.purpose && $0.algorithm == keyPair.algorithm
+        }
+    }
+
+    func countActivePaymentProcessingKeyPairs(of merchant: MerchantIdentifier) throws -> Int {
+        try keyPairs(of: merchant).count { $0.purpose == .paymentProcessing && $0.state.isActive }
+    }
+}

@@ -1,0 +1,24 @@
+package import MerchantCore
+
+/// Rotates the master key and the data key.
+package struct MasterKeyOperations: Sendable {
+    /// nil for a daemon that holds no keys.
+    private let masterKey: (any MasterKeyRotating)?
+
+    package init(_ masterKey: (any MasterKeyRotating)?) { self.masterKey = masterKey }
+
+    /// - Returns: nil for a daemon that holds no keys.
+    package func masterKeyStatus() async throws -> MasterKeyStatus? { try await masterKey?.status() }
+
+    /// Starts to re-encrypt every private key under a new data key and, unless `dataKeyOnly`, to replace the master key.
+    ///
+    /// The audit records the start and the end. If a rotation is in progress, that one continues.
+    package func rotateMasterKey(
+        dataKeyOnly: Bool, dryRun: Bool, for request: Request
+    ) async throws -> (plan: KeyRotationPlan, status: MasterKeyStatus) {
+        guard let masterKey else { throw MerchantError(.notYetAvailable, "this daemon holds no keys") }
+        let plan = try await masterKey.rotate(
+            dataKeyOnly: dataKeyOnly, dryRun: dryRun, by: request.caller, requestId: request.requestId)
+        return (plan, try await masterKey.status())
+    }
+}

@@ -1,0 +1,28 @@
+package import MerchantCore
+import Vocabulary
+
+/// A merchant with the number of its active payment processing key pairs.
+package struct MerchantView: Sendable {
+    package let merchant: Merchant
+    package let activeKeyPairs: Int
+    /// Whether a verified backup holds its newest key pair; nil if it has none.
+    package let isNewestKeyPairBackedUp: Bool?
+}
+
+extension KeyPairReading where Self: DaemonStateReading {
+    func view(_ merchant: Merchant) throws -> MerchantView {
+        MerchantView(
+            merchant: merchant, activeKeyPairs: try countActivePaymentProcessingKeyPairs(of: merchant.identifier),
+            isNewestKeyPairBackedUp: try isNewestKeyPairBackedUp(of: merchant.identifier))
+    }
+}
+
+extension MerchantReading {
+    /// - Throws: `merchantNotFound`, also for a merchant that was removed.
+    func existingMerchant(_ identifier: MerchantIdentifier) throws -> Merchant {
+        guard let merchant = try merchant(identifier), merchant.removedAt == nil else {
+            throw MerchantError(.merchantNotFound, "there is no merchant \(identifier), expected one that was added")
+        }
+        return merchant
+    }
+}

@@ -1,0 +1,136 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Adds, lists, changes and removes merchants.
+package struct Merchants: Sendable {
+    package typealias Records = Transactions<
+        any MerchantReading & KeyPairReading & DaemonStateReading,
+        any MerchantWriting & KeyPairReading & RegistrationReading & DaemonStateReading & ChangeRecording
+    >
+
+    private let records: Records
+    private let clock: any WallClock
+    private let confirmedTime: ConfirmedTime
+
+    package init(records: Records, clock: any WallClock, confirmedTime: ConfirmedTime) {
+        self.records = records
+        self.clock = clock
+        self.confirmedTime = confirmedTime
+    }
+
+    /// Adds a merchant. A repetition with the same content changes nothing and returns the same result.
+    ///
+    /// - Throws: `merchantExists` if it exists with different content or was removed; `malformed` for a bad name or target.
+    package func addMerchant(
+        _ identifier: MerchantIdentifier, name: String?, targetActiveKeyPairs: Int?, for request: Request
+    ) async throws -> MerchantView {
+        try Self.validate(name: name, target: targetActiveKeyPairs)
+        let now = clock.now
+        return try await records.write { transaction in
+            if try request.idempotency.earlierResource(in: transaction) != nil {
+                return try transaction.view(try transaction.existingMerchant(identifier))
+            }
+            if let merchant = try transaction.merchant(identifier) {
+                if merchant.removedAt == nil, name == nil || name == merchant.name,
+                    targetActiveKeyPairs == nil || targetActiveKeyPairs == merchant.targetActiveKeyPairs
+                {
+                    return try transaction.view(merchant)
+                }
+                throw MerchantError(
+                    .merchantExists,
+                    merchant.removedAt == nil
+                        ? "merchant \(identifier) exists with another name or target, expected a change in its place"
+                        : "merchant \(identifier) was removed and its identifier stays reserved")
+            }
+            let merchant = Merchant(
+                identifier: identifier, name: name,
+                targetActiveKeyPairs: targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, createdAt: now)
+            try transaction.insert(merchant)
+            try transaction.append(
+                request.entry(.merchantAdded, at: now, merchant: identifier, after: merchant.summary))
+            try request.idempotency.remember(identifier.rawValue, at: confirmedTime.reading(), in: transaction)
+            return MerchantView(merchant: merchant, activeKeyPairs: 0, isNewestKeyPairBackedUp: nil)
+        }
+    }
+
+    package func merchant(_ identifier: MerchantIdentifier) async throws -> MerchantView {
+        try await records.read { try $0.view(try $0.existingMerchant(identifier)) }
+    }
+
+    /// By identifier, at most `limit`.
+    package func merchants(after cursor: MerchantIdentifier?, limit: Int) async throws -> [MerchantView] {
+        try await records.read { reading in
+            try reading.merchants(after: cursor, limit: limit).map { try reading.view($0) }
+        }
+    }
+
+    /// Changes the name and the target, each unless it is nil.
+    package func changeMerchant(
+        _ identifier: MerchantIdentifier, name: String?, targetActiveKeyPairs: Int?, for request: Request
+    ) async throws -> MerchantView {
+        try Self.validate(name: name, target: targetActiveKeyPairs)
+        let now = clock.now
+        return try await records.write { transaction in
+            let before = try transaction.existingMerchant(identifier)
+            var after = before
+            if let name { after.name = name }
+            if let targetActiveKeyPairs { after.targetActiveKeyPairs = targetActiveKeyPairs }
+            if after != before {
+                try transaction.update(after)
+                try transaction.append(
+                    request.entry(
+                        .merchantChanged, at: now, merchant: identifier, before: before.summary, after: after.summary))
+            }
+            return try transaction.view(after)
+        }
+    }
+
+    /// Removes a merchant. Its identifier stays reserved and its history is kept.
+    ///
+    /// - Throws: `merchantInUse` while a registration names the merchant, or it has a key pair that is neither destroyed nor
+    ///   revoked without ever having a certificate.
+    package func removeMerchant(
+        _ identifier: MerchantIdentifier, dryRun: Bool, for request: Request
+    ) async throws -> MerchantView {
+        let now = clock.now
+        return try await records.write { transaction in
+            var merchant = try transaction.existingMerchant(identifier)
+            for keyPair in try transaction.keyPairs(of: identifier) {
+                let isAbandoned =
+                    try keyPair.state == .revoked && transaction.certificates(of: keyPair.publicKeyHash).isEmpty
+                guard keyPair.state == .destroyed || isAbandoned else {
+                    throw MerchantError(
+                        .merchantInUse,
+                        "key \(keyPair.publicKeyHash) is \(keyPair.state.rawValue), expected every key destroyed or abandoned before it had a certificate"
+                    )
+                }
+            }
+            if let partner = try transaction.registration(naming: identifier) {
+                throw MerchantError(
+                    .merchantInUse, "registration \(partner) names the merchant, expected it unregistered with Apple")
+            }
+            let view = try transaction.view(merchant)
+            guard !dryRun else { return view }
+            merchant.removedAt = now
+            try transaction.update(merchant)
+            try transaction.append(
+                request.entry(.merchantRemoved, at: now, merchant: identifier, before: merchant.summary))
+            return view
+        }
+    }
+
+    private static func validate(name: String?, target: Int?) throws(MerchantError) {
+        if let name { _ = try DisplayText(name, named: "name", longest: Merchant.longestName) }
+        if let target, !Merchant.targetActiveKeyPairsRange.contains(target) {
+            throw MerchantError(
+                .malformed,
+                "'targetActiveKeyPairs' is \(target), expected \(Merchant.targetActiveKeyPairsRange.lowerBound) to \(Merchant.targetActiveKeyPairsRange.upperBound)"
+            )
+        }
+    }
+}
+
+extension Merchant {
+    /// The text of a merchant in the audit.
+    fileprivate var summary: String { "name=\(name ?? "") targetActiveKeyPairs=\(targetActiveKeyPairs)" }
+}

@@ -1,0 +1,136 @@
+package import MerchantCore
+package import Vocabulary
+
+/// The response of `status`: numbers, findings and short lists.
+package struct Status: Sendable {
+    package let at: Timestamp
+    package let environment: Environment
+    package let counts: StoreCounts
+    package let backups: BackupCoverage
+    /// Most urgent first, at most one of each code.
+    package let findings: [StatusFinding]
+    package let rolls: [RollState: Int]
+    package let longestWaitingRolls: [RollView]
+    /// The number of active key pairs whose certificates expire in each of the next weeks.
+    package let endingByWeek: [(begins: Timestamp, ending: Int)]
+    package let awaitingDestruction: Int
+    /// Earliest first.
+    package let destructions: [KeyPair]
+    /// The webhooks and their deliveries.
+    package let webhooks: [WebhookState]
+}
+
+/// Reports the state of merchants, keys, rolls, registrations, backups and the daemon itself.
+package struct Monitoring: Sendable {
+    package typealias Records = Transactions<
+        any StatusReading & ExpiryScheduleReading & KeyPairReading & SealedKeyReading & KeyUseReading & RollReading
+            & RegistrationReading & EventReading & DaemonStateReading,
+        Void
+    >
+
+    /// The health of what the daemon depends on. Each is asked for every report.
+    package struct Sources: Sendable {
+        /// Findings about the daemon itself and its machine.
+        let conditions: @Sendable () -> [StatusFinding]
+        let claims: @Sendable () -> StoreHealth
+        /// Reads the store, so it is not asked inside a read.
+        let gateway: @Sendable () -> GatewayHealth
+        /// The part of the gateway's health that is known without reading anything.
+        let circuit: @Sendable () -> GatewayHealth
+
+        package init(
+            conditions: @escaping @Sendable () -> [StatusFinding], claims: @escaping @Sendable () -> StoreHealth,
+            gateway: @escaping @Sendable () -> GatewayHealth, circuit: @escaping @Sendable () -> GatewayHealth
+        ) {
+            self.conditions = conditions
+            self.claims = claims
+            self.gateway = gateway
+            self.circuit = circuit
+        }
+    }
+
+    private let records: Records
+    let sources: Sources
+    let integrity: IntegrityFindings
+    let tokenTimes: TokenTimeWatch
+    private let environment: Environment
+    private let policy: RollPolicy
+    let clock: any WallClock
+    private let confirmedTime: ConfirmedTime
+
+    package init(
+        records: Records, sources: Sources, integrity: IntegrityFindings, tokenTimes: TokenTimeWatch,
+        environment: Environment, policy: RollPolicy, clock: any WallClock, confirmedTime: ConfirmedTime
+    ) {
+        self.records = records
+        self.sources = sources
+        self.integrity = integrity
+        self.tokenTimes = tokenTimes
+        self.environment = environment
+        self.policy = policy
+        self.clock = clock
+        self.confirmedTime = confirmedTime
+    }
+
+    private static let week = Duration.seconds(7 * 86_400)
+    /// An event that is undelivered for longer is a warning.
+    package static let lateDelivery = Duration.seconds(3_600)
+    private static let weeksAhead = 13
+    private static let mostListed = 10
+    private static let mostOpenCalls = 100
+
+    package func status() async throws -> Status {
+        let time = confirmedTime.reading()
+        let (now, earliest) = (time.wall, time.earliest)
+        let (environment, gatewayHealth) = (environment, sources.gateway())
+        let daemonFindings = healthFindings()
+        return try await records.read { reading in
+            let counts = try reading.counts(at: now)
+            let webhooks = try reading.webhooks()
+            let oldest = try reading.openCalls(after: nil, limit: Self.mostOpenCalls).map(\.openedAt).min()
+            var findings = daemonFindings
+            findings += try Self.certificateFindings(in: reading, at: now)
+            findings += try Self.targetFindings(below: counts.merchantsBelowTarget, in: reading, at: now)
+            findings += Self.findings(for: counts, oldestOpenCall: oldest, health: gatewayHealth, at: now)
+            findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
+            return Status(
+                at: now, environment: environment, counts: counts, backups: try reading.backupCoverage(),
+                findings: findings.aggregated(),
+                rolls: try reading.rollCounts(quietIfIdleSince: earliest.adding(.zero - policy.quietPeriod)),
+                longestWaitingRolls: try reading.rollsWaitingLongest(limit: Self.mostListed)
+                    .map { try reading.view($0, policy, at: earliest) },
+                endingByWeek: try (0..<Self.weeksAhead).map { week in
+                    let begins = now.adding(Self.week * week)
+                    return (begins, try reading.countEnding(.active, from: begins, to: begins.adding(Self.week)))
+                }, awaitingDestruction: try reading.countAwaitingDestruction(),
+                destructions: try reading.keyPairsAwaitingDestruction(limit: Self.mostListed),
+                webhooks: webhooks)
+        }
+    }
+
+    /// When the first certificate of an active key pair expires; nil without one.
+    package func soonestExpiry() async throws -> Timestamp? {
+        // The end of the year 9999: every certificate expires before.
+        let end = Timestamp(millisecondsSince1970: 253_402_300_799_000)
+        return try await records.read { try $0.keyPairsExpiring(before: end, limit: 1) }.first?.notAfter
+    }
+
+    private static func findings(for webhook: WebhookState, at now: Timestamp) -> [StatusFinding] {
+        func warning(_ code: StatusFinding.Code, _ detail: String) -> StatusFinding {
+            let cause = webhook.lastFailure.map { ": \($0)" } ?? ""
+            return StatusFinding(
+                severity: .warning, code: code, detail: "webhook '\(webhook.name)': \(detail)\(cause)")
+        }
+        var findings: [StatusFinding] = []
+        if webhook.parked > 0 {
+            findings.append(
+                warning(
+                    .eventsParked, "\(webhook.parked) events given up after a day; 'event redeliver' sends them again"))
+        }
+        if let oldest = webhook.oldestUndelivered, oldest.adding(lateDelivery) <= now {
+            findings.append(
+                warning(.eventsUndelivered, "\(webhook.undelivered) events undelivered, the oldest since \(oldest)"))
+        }
+        return findings
+    }
+}

@@ -1,0 +1,33 @@
+import MerchantCore
+import Vocabulary
+
+extension Monitoring {
+    /// How long the outcome of a call to Apple may be unknown before it is a warning.
+    static let longestUnresolved = Duration.seconds(10 * 60)
+
+    /// Findings about registrations and the connection to Apple.
+    static func findings(
+        for counts: StoreCounts, oldestOpenCall: Timestamp?, health: GatewayHealth, at now: Timestamp
+    ) -> [StatusFinding] {
+        var findings: [StatusFinding] = []
+        func add(_ severity: StatusFinding.Severity, _ code: StatusFinding.Code, _ detail: String) {
+            findings.append(StatusFinding(severity: severity, code: code, detail: detail))
+        }
+        if counts.registrationsDrifting > 0 {
+            add(
+                .warning, .registrationDrift,
+                "Apple's record of \(counts.registrationsDrifting) registration\(counts.registrationsDrifting == 1 ? "" : "s") differs from the daemon's: run 'registration sync'"
+            )
+        }
+        if let oldestOpenCall, oldestOpenCall.adding(longestUnresolved) <= now {
+            add(
+                .warning, .registrationUnresolved,
+                "the outcome of \(counts.registrationCallsOpen) calls to Apple is unknown, the oldest since \(oldestOpenCall)"
+            )
+        }
+        if case .notConfigured(let detail) = health, counts.registrations > 0 || counts.registrationCallsOpen > 0 {
+            add(.warning, .gatewayUnavailable, detail)
+        }
+        return findings
+    }
+}

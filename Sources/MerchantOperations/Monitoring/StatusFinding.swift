@@ -1,0 +1,92 @@
+package import MerchantCore
+package import Vocabulary
+
+/// A condition that an operator should know of; `status` has at most one finding of each code.
+package struct StatusFinding: Hashable, Sendable {
+    package typealias Severity = MerchantCore.Severity
+
+    package enum Code: String, Sendable, CaseIterable {
+        case belowTarget, certificateExpiring, certificateExpired
+        /// Payment tokens cannot be claimed; the signing times of most genuine tokens disagree with the machine's clock.
+        case claimsRefused, clockWrong
+        /// The machine's clock differs from the daemon's own count of time.
+        case clockUnconfirmed
+        /// The database cannot be written, or is damaged.
+        case storeFailing, storeDamaged, diskNearlyFull
+        /// The master key or the lock file is not in its place.
+        case masterKeyMissing, lockFileMissing
+        /// A sealed private key or a certificate is damaged; the audit chain is broken.
+        case keyDamaged, auditBroken
+        /// The newest good backup is too old; the last attempt failed.
+        case backupOverdue, backupFailed
+        /// A rotation of the master key or the data key is pending, in progress or blocked.
+        case masterKeyRotation
+        /// The audit's head could not be stored outside the daemon.
+        case auditHeadNotShipped
+        /// An older database was restored or accepted.
+        case databaseRestored
+        /// Apple's record differs from the daemon's, the outcome of a call is unknown, or Apple cannot be reached.
+        case registrationDrift, registrationUnresolved, gatewayUnavailable
+        /// A webhook does not accept its events.
+        case eventsParked, eventsUndelivered
+    }
+
+    /// One of the merchants, key pairs or other subjects of a finding.
+    package struct Item: Hashable, Sendable {
+        package let severity: Severity
+        package let detail: String
+        package var merchantIdentifier: MerchantIdentifier?
+        package var publicKeyHash: PublicKeyHash?
+    }
+
+    /// The most items of a finding that are named.
+    package static let mostNamed = 5
+
+    package let code: Code
+    package let detail: String
+    /// The number of subjects by severity.
+    package let counts: [Severity: Int]
+    /// The first subjects, most urgent first; empty if `detail` says everything.
+    package let mostUrgent: [Item]
+
+    /// A finding with one subject, such as the daemon itself.
+    package init(severity: Severity, code: Code, detail: String) {
+        self.init(code: code, detail: detail, counts: [severity: 1], mostUrgent: [])
+    }
+
+    package init(code: Code, detail: String, counts: [Severity: Int], mostUrgent: [Item]) {
+        self.code = code
+        self.detail = detail
+        self.counts = counts
+        self.mostUrgent = mostUrgent
+    }
+
+    /// Of the most urgent subject.
+    package var severity: Severity { counts.filter { $0.value > 0 }.keys.max() ?? .notice }
+    package var count: Int { counts.values.reduce(0, +) }
+}
+
+extension [StatusFinding] {
+    /// One finding for each code, most urgent first, in a stable order.
+    package func aggregated() -> [StatusFinding] {
+        let byCode = Dictionary(grouping: self, by: \.code)
+        return StatusFinding.Code.allCases.compactMap { byCode[$0]?.merged() }.enumerated()
+            .sorted { ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset) }.map(\.element)
+    }
+
+    /// - Returns: nil for an empty list.
+    private func merged() -> StatusFinding? {
+        guard let first, count > 1 else { return self.first }
+        let items = flatMap { finding -> [StatusFinding.Item] in
+            finding.mostUrgent.isEmpty
+                ? [StatusFinding.Item(severity: finding.severity, detail: finding.detail)] : finding.mostUrgent
+        }
+        let byUrgency = items.enumerated()
+            .sorted { ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset) }.map(\.element)
+        let counts: [StatusFinding.Severity: Int] = reduce(into: [:]) { $0.merge($1.counts, uniquingKeysWith: +) }
+        return StatusFinding(
+            code: first.code,
+            detail: "\(counts.values.reduce(0, +)) problems, the first: \(byUrgency.first?.detail ?? first.detail)",
+            counts: counts, mostUrgent: [StatusFinding.Item](byUrgency.prefix(StatusFinding.mostNamed)))
+    }
+}

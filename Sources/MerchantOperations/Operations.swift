@@ -1,0 +1,135 @@
+package import MerchantCore
+package import PaymentToken
+package import Vocabulary
+
+/// Builds every use case over one store and its collaborators, and narrows the store for each.
+///
+/// Only composition roots use it. They pass each server and each service the use cases that it needs.
+package struct Operations: Sendable {
+    /// What use cases depend on outside their own module.
+    package struct Collaborators: Sendable {
+        package let store: any MerchantRepository
+        package let custodian: any KeyCustodian
+        package let claims: any ClaimLedger
+        package let clock: any WallClock
+        package let confirmedTime: ConfirmedTime
+        package let environment: Environment
+        package var tokenRoots: [TrustRoot] = [.appleRootCAG3]
+        package var rolls = RollPolicy()
+        package var backups: (any BackupVerifying)?
+        package var masterKey: (any MasterKeyRotating)?
+        package var conditions: @Sendable () -> [StatusFinding] = { [] }
+        package var gateway: any RegistrationGateway = NotConfiguredGateway()
+        package var domainChecker: (any DomainChecker)?
+
+        /// - Parameter confirmedTime: nil: the clock is right at the start.
+        package init(
+            store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
+            confirmedTime: ConfirmedTime? = nil, environment: Environment
+        ) {
+            self.store = store
+            self.custodian = custodian
+            self.claims = claims
+            self.clock = clock
+            self.confirmedTime = confirmedTime ?? ConfirmedTime(clock: clock)
+            self.environment = environment
+        }
+    }
+
+    package let merchants: Merchants
+    package let keys: KeyOperations
+    package let certificates: CertificateOperations
+    package let transitions: KeyTransitionOperations
+    package let preparation: SuccessorPreparation
+    package let rolls: RollOperations
+    package let renewals: RenewalSchedule
+    package let registrations: RegistrationOperations
+    package let registrationSync: RegistrationSync
+    package let openCalls: OpenCallResolution
+    package let domains: DomainOperations
+    package let paymentTokens: PaymentTokenOperations
+    package let keyUses: KeyUseRecording
+    package let audit: AuditOperations
+    package let refusalAudit: RefusalAudit
+    package let backups: BackupOperations
+    package let masterKey: MasterKeyOperations
+    package let events: EventOperations
+    package let deliveries: WebhookDeliveries
+    package let monitoring: Monitoring
+    package let clock: ClockOperations
+    package let start: StartOperations
+
+    /// Notified of events by the store; wakes those who wait for them.
+    package let notifier = EventNotifier()
+    package let refusals: RefusalLog
+    package let integrity = IntegrityFindings()
+    /// Observed uses that are not stored yet.
+    package let observedUses = KeyUses()
+
+    package init(_ parts: Collaborators) {
+        let (store, clock, confirmedTime, policy) = (parts.store, parts.clock, parts.confirmedTime, parts.rolls)
+        let generation = KeyPairGeneration(custodian: parts.custodian)
+        let tokenTimes = TokenTimeWatch(distinguishesAccounts: parts.environment == .production)
+        let keyRecords = KeyOperations.Records(store, reads: { $0 }, writes: { $0 })
+        refusals = RefusalLog(clock: clock)
+
+        merchants = Merchants(
+            records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock, confirmedTime: confirmedTime)
+        keys = KeyOperations(
+            records: keyRecords, custodian: parts.custodian, generation: generation, clock: clock,
+            confirmedTime: confirmedTime)
+        certificates = CertificateOperations(records: keyRecords, custodian: parts.custodian, clock: clock)
+        transitions = KeyTransitionOperations(
+            records: .init(store, reads: { _ in }, writes: { $0 }),
+            eraseRemovedBytes: { try await store.eraseRemovedBytes() }, confirmedTime: confirmedTime)
+        preparation = SuccessorPreparation(
+            records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, generation: generation, clock: clock)
+        rolls = RollOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, generation: generation,
+            preparation: preparation, uses: observedUses, clock: clock, confirmedTime: confirmedTime)
+        renewals = RenewalSchedule(
+            records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, rolls: rolls,
+            preparation: preparation, clock: clock, confirmedTime: confirmedTime)
+
+        let calls = RegistrationCalls(
+            records: .init(store, reads: { $0 }, writes: { $0 }), gateway: parts.gateway, clock: clock,
+            confirmedTime: confirmedTime)
+        registrations = RegistrationOperations(calls: calls)
+        registrationSync = RegistrationSync(calls: calls)
+        openCalls = OpenCallResolution(calls: calls)
+        domains = DomainOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), domainChecker: parts.domainChecker, clock: clock)
+
+        paymentTokens = PaymentTokenOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), custodian: parts.custodian, claims: parts.claims,
+            verifier: SignatureVerifier(environment: parts.environment, trustRoots: parts.tokenRoots),
+            tokenTimes: tokenTimes, uses: observedUses, clock: clock)
+        keyUses = KeyUseRecording(
+            records: .init(store, reads: { $0 }, writes: { $0 }), uses: observedUses, policy: policy,
+            confirmedTime: confirmedTime)
+
+        audit = AuditOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), findings: integrity, clock: clock)
+        refusalAudit = RefusalAudit(
+            records: .init(store, reads: { _ in }, writes: { $0 }), refusals: refusals, clock: clock)
+        backups = BackupOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), backups: parts.backups, audit: audit,
+            findings: integrity, clock: clock)
+        masterKey = MasterKeyOperations(parts.masterKey)
+        events = EventOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), notifier: notifier, clock: clock,
+            confirmedTime: confirmedTime)
+        deliveries = WebhookDeliveries(records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock)
+        monitoring = Monitoring(
+            records: .init(store, reads: { $0 }, writes: { _ in }),
+            sources: Monitoring.Sources(
+                conditions: parts.conditions, claims: { [claims = parts.claims] in claims.health },
+                gateway: { [gateway = parts.gateway] in gateway.health },
+                circuit: { [gateway = parts.gateway] in gateway.circuitHealth }),
+            integrity: integrity, tokenTimes: tokenTimes, environment: parts.environment, policy: policy, clock: clock,
+            confirmedTime: confirmedTime)
+        self.clock = ClockOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, confirmedTime: confirmedTime)
+        start = StartOperations(records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock)
+    }
+}

@@ -1,0 +1,29 @@
+import MerchantCore
+import PaymentToken
+import Vocabulary
+
+extension PaymentTokenOperations {
+    /// Records the signing time of a genuine token in ``TokenTimeWatch``, if its key pair is active.
+    ///
+    /// Accepted tokens count only after a refused one, so otherwise they are not decrypted for this.
+    func observeTime(of token: ApplePayToken, _ verification: TokenVerification, receivedAt: Timestamp) {
+        guard verification.failsInTimeAlone || (verification.isVerified && tokenTimes.hasRefusals(at: receivedAt)),
+            let key = try? resolveNow(token.publicKeyHash, countsAsUse: false, authorizing: { _ in }).keyPair
+        else { return }
+        observeTime(
+            of: token, verification,
+            with: TokenKey(
+                publicKeyHash: key.publicKeyHash, merchantIdentifier: key.merchantIdentifier, algorithm: key.algorithm),
+            receivedAt: receivedAt)
+    }
+
+    /// Decrypts the token to find out whether it is for this key, and discards the plaintext.
+    func observeTime(
+        of token: ApplePayToken, _ verification: TokenVerification, with key: TokenKey, receivedAt: Timestamp
+    ) {
+        guard token.algorithm == key.algorithm,
+            let data = try? plaintext(of: token, with: key.publicKeyHash).paymentData()
+        else { return }
+        tokenTimes.record(verification, data, key.merchantIdentifier, receivedAt: receivedAt)
+    }
+}

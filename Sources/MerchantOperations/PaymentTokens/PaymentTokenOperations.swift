@@ -1,0 +1,118 @@
+package import MerchantCore
+package import PaymentToken
+package import Secrets
+package import Vocabulary
+
+/// An active payment processing key pair with the certificate that it is resolved with.
+package struct DecryptionKey: Sendable {
+    package let keyPair: KeyPair
+    package let certificate: StoredCertificate
+}
+
+/// What decryptors may do: resolve keys, restore symmetric keys, verify and open payment tokens.
+package struct PaymentTokenOperations: Sendable {
+    package typealias Records = Transactions<
+        any KeyPairReading, any KeyPairWriting & KeyUseReading & RollWriting & ChangeRecording
+    >
+
+    private let records: Records
+    let custodian: any KeyCustodian
+    let claims: any ClaimLedger
+    /// Caches the certificate chains that it verified, so all decryptors share one.
+    let verifier: SignatureVerifier
+    let tokenTimes: TokenTimeWatch
+    let uses: KeyUses
+    let clock: any WallClock
+
+    package init(
+        records: Records, custodian: any KeyCustodian, claims: any ClaimLedger, verifier: SignatureVerifier,
+        tokenTimes: TokenTimeWatch, uses: KeyUses, clock: any WallClock
+    ) {
+        self.records = records
+        self.custodian = custodian
+        self.claims = claims
+        self.verifier = verifier
+        self.tokenTimes = tokenTimes
+        self.uses = uses
+        self.clock = clock
+    }
+
+    /// The time of the machine's clock, by which responses may be cached.
+    package var now: Timestamp { clock.now }
+
+    /// A counter of requests for one key pair that are served from a cache.
+    package func useCounter(for hash: PublicKeyHash) -> KeyUseCounter { uses.counter(for: hash) }
+
+    /// Finds the active key pair with a publicKeyHash. Reads the store on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - countsAsUse: false for a request with a token, because ``open(_:with:on:for:)`` decides whether it is a use.
+    ///   - authorize: throws unless the caller may use the merchant's keys. It runs before the request is counted and before
+    ///     anything about the key is returned, so that no caller can delay the roll of another merchant's key.
+    /// - Throws: what `authorize` throws; `keyNotFound` with the same text for an unknown, a pending and an identity key;
+    ///   `keyRevoked`; `keyDestroyed`.
+    package func resolveNow(
+        _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
+    ) throws -> DecryptionKey {
+        let now = clock.now
+        return try records.readNow { reading in
+            let unknown = MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
+            guard let keyPair = try reading.keyPair(hash), keyPair.purpose == .paymentProcessing else { throw unknown }
+            try authorize(keyPair.merchantIdentifier)
+            if countsAsUse { uses.recordRequest(hash, at: now) }
+            switch keyPair.state {
+            case .pending: throw unknown
+            case .revoked:
+                throw MerchantError(
+                    .keyRevoked, "the key \(hash) was revoked at \(keyPair.stateSince): its tokens must not be accepted"
+                )
+            case .destroyed:
+                throw MerchantError(.keyDestroyed, "the private key of \(hash) was destroyed at \(keyPair.stateSince)")
+            case .standby, .current, .retiring: break
+            }
+            guard let certificate = try reading.certificates(of: hash).answering(at: now) else {
+                throw MerchantError(.internalError, "the active key \(hash) has no certificate")
+            }
+            return DecryptionKey(keyPair: keyPair, certificate: certificate)
+        }
+    }
+
+    /// Restores a token's symmetric key. The caller must have resolved the key and checked its permit.
+    package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
+        try custodian.symmetricKey(hash, from: material)
+    }
+
+    /// Returns a private key as PKCS#8 PEM after recording the export. The daemon does not see later uses of an exported key.
+    package func exportPrivateKey(_ hash: PublicKeyHash, for request: Request) async throws -> SecretBytes {
+        let now = clock.now
+        try await recorded("the private key is not exported") { transaction in
+            var keyPair = try transaction.existingKeyPair(hash)
+            guard keyPair.state.isActive, keyPair.purpose == .paymentProcessing else {
+                throw MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
+            }
+            keyPair.exportedAt = now
+            try transaction.update(keyPair)
+            try transaction.refreshIdleTime(of: keyPair)
+            try transaction.append(
+                request.entry(
+                    .privateKeyExported, at: now, merchant: keyPair.merchantIdentifier, key: hash,
+                    before: keyPair.state.rawValue, after: keyPair.state.rawValue))
+        }
+        return try custodian.exportPrivateKey(hash)
+    }
+
+    /// Writes the audit records that must be stored before a secret is released.
+    ///
+    /// - Parameter consequence: the first words of the error if the audit cannot be written.
+    func recorded(
+        _ consequence: String,
+        _ body: @escaping @Sendable (any KeyPairWriting & KeyUseReading & RollWriting & ChangeRecording) throws -> Void
+    ) async throws {
+        do { try await records.write(body) } catch let error as MerchantError where error.code == .storeUnavailable {
+            throw MerchantError(
+                .storeUnavailable,
+                "\(consequence), because the audit cannot be written (keys are still resolved): \(error.detail)",
+                retryAfter: error.retryAfter)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import MerchantCore
+import Synchronization
+package import Vocabulary
+
+/// Compares registrations with Apple's record, and repairs differences.
+package struct RegistrationSync: Sendable {
+    private let calls: RegistrationCalls
+
+    package init(calls: RegistrationCalls) { self.calls = calls }
+
+    /// How many registrations one sync compares at the same time. Fewer than the queue admits, so that other requests are not
+    /// delayed.
+    static let syncWidth = PerMerchantQueue.width - 4
+
+    /// Compares at most `limit` registrations after `cursor` with Apple's record. With `repair`, makes Apple match the desired
+    /// state.
+    ///
+    /// Unregistered ones are compared too, because a late call may have registered them again.
+    ///
+    /// - Throws: the reason if Apple cannot be asked at all.
+    package func sync(
+        after cursor: PartnerInternalMerchantIdentifier?, limit: Int, repair: Bool, for request: Request
+    ) async throws -> SyncReport {
+        let page = try await calls.records.read { try $0.registrations(after: cursor, limit: limit + 1, all: true) }
+            .map(\.partnerInternalMerchantIdentifier)
+        let partners = page.prefix(limit)
+        let halt = Halt()
+        let found = await withTaskGroup(of: (Int, SyncFinding?).self) { group in
+            var results = [SyncFinding?](repeating: nil, count: partners.count)
+            for (index, partner) in partners.enumerated() {
+                if index >= Self.syncWidth, let (done, finding) = await group.next() { results[done] = finding }
+                group.addTask { (index, await compare(partner, repair, unless: halt, for: request)) }
+            }
+            for await (index, finding) in group { results[index] = finding }
+            return results
+        }
+        // The next sync continues after the last one before the first gap.
+        let compared = found.prefix { $0 != nil }.compactMap(\.self)
+        let halted = halt.reason
+        if let halted, compared.isEmpty { throw halted }
+        let last = compared.last?.partnerInternalMerchantIdentifier
+        return SyncReport(
+            repair: repair, compared: compared.count, findings: compared.filter(\.isReported), halted: halted,
+            next: halted != nil || page.count > limit ? last : nil)
+    }
+
+    /// The reason to stop asking Apple, once there is one.
+    private final class Halt: Sendable {
+        private let found = Mutex<MerchantError?>(nil)
+        var reason: MerchantError? { found.withLock { $0 } }
+        func note(_ reason: MerchantError) { found.withLock { $0 = $0 ?? reason } }
+    }
+
+    /// - Returns: nil if the failure concerns every merchant.
+    private func compare(
+        _ partner: PartnerInternalMerchantIdentifier, _ repairs: Bool, unless halt: Halt, for request: Request
+    ) async -> SyncFinding? {
+        guard halt.reason == nil else { return nil }
+        let finding: SyncFinding
+        do {
+            finding = try await calls.run(partner) { try await compareInTurn(partner, repairs, for: request) }
+        } catch {
+            finding = SyncFinding(
+                partnerInternalMerchantIdentifier: partner, drift: [], repaired: nil, remaining: [],
+                failure: error as? MerchantError ?? MerchantError(.internalError, "\(error)"))
+        }
+        guard let failure = finding.failure, failure.concernsEveryMerchant else { return finding }
+        halt.note(failure)
+        return nil
+    }
+
+    private func compareInTurn(
+        _ partner: PartnerInternalMerchantIdentifier, _ repairs: Bool, for request: Request
+    ) async throws -> SyncFinding {
+        if let call = try await calls.records.read({ try $0.openCall(of: partner) }),
+            try await !calls.resolve(call, for: request)
+        {
+            throw MerchantError(
+                .registrationConflict,
+                "the outcome of \(call.title) is unknown: try again later")
+        }
+        guard let registration = try await calls.learn(try await calls.ask(partner), of: partner, for: request) else {
+            throw MerchantError(.internalError, "the registration \(partner) is missing")
+        }
+        let drift = registration.drift
+        guard repairs, !drift.isEmpty else {
+            return SyncFinding(
+                partnerInternalMerchantIdentifier: partner, drift: drift, repaired: nil, remaining: drift, failure: nil)
+        }
+        do {
+            try await repair(registration, for: request)
+            let remaining = try await calls.learn(try await calls.ask(partner), of: partner, for: request)?.drift ?? []
+            return SyncFinding(
+                partnerInternalMerchantIdentifier: partner, drift: drift, repaired: remaining.isEmpty,
+                remaining: remaining, failure: nil)
+        } catch let error as MerchantError {
+            return SyncFinding(
+                partnerInternalMerchantIdentifier: partner, drift: drift, repaired: false, remaining: drift,
+                failure: error)
+        }
+    }
+
+    /// Registers what is missing at Apple, and unregisters what should not be there.
+    private func repair(_ registration: Registration, for request: Request) async throws {
+        let partner = registration.partnerInternalMerchantIdentifier
+        let desired = registration.desired
+        let atApple = registration.known?.details?.domainNames ?? []
+        let missing = desired.domainNames.filter { !atApple.contains($0.rawValue) }
+        let differs = registration.drift.contains { [.otherName, .otherEncryptTo].contains($0.kind) }
+        let extra = Set(atApple.compactMap { DomainName(ascii: $0) }).subtracting(desired.domainNames)
+
+        func register() async throws {
+            // Apple takes a name and an encryptTo only together with domains; the missing ones will do.
+            let sending = !missing.isEmpty ? missing : differs ? desired.domainNames : []
+            guard !sending.isEmpty else { return }
+            _ = try await calls.perform(
+                .register(desired, merchant: registration.merchantIdentifier), sending: sending, of: partner,
+                for: request)
+        }
+        func unregister() async throws {
+            guard !extra.isEmpty else { return }
+            _ = try await calls.perform(
+                .unregister(extra, reason: "sync: not registered by the platform"), sending: extra, of: partner,
+                for: request)
+        }
+        // Removing all domains would remove the registration, so add the new ones first if there is room.
+        if atApple.count + missing.count <= Registration.mostDomains {
+            try await register()
+            try await unregister()
+        } else {
+            try await unregister()
+            try await register()
+        }
+    }
+}

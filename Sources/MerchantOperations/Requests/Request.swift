@@ -1,0 +1,80 @@
+import Crypto
+package import MerchantCore
+import Vocabulary
+
+/// The caller of an operation, the request's id, and its Idempotency-Key if it has one.
+package struct Request: Sendable {
+    package let caller: Caller
+    package let requestId: String
+    package let idempotency: Idempotency?
+
+    package init(caller: Caller, requestId: String, idempotency: Idempotency? = nil) {
+        self.caller = caller
+        self.requestId = requestId
+        self.idempotency = idempotency
+    }
+
+    /// An `Idempotency-Key` and the SHA-256 of its request.
+    package struct Idempotency: Sendable {
+        package let key: IdempotencyKey
+        package let requestDigest: [UInt8]
+
+        package init(key: IdempotencyKey, requestDigest: [UInt8]) {
+            self.key = key
+            self.requestDigest = requestDigest
+        }
+
+        /// - Parameters:
+        ///   - lines: the values of the header fields with this name.
+        ///   - operation: method and path, the path in its canonical spelling, so that all spellings share their keys.
+        /// - Returns: nil without such a header.
+        /// - Throws: `malformed` for more than one field, or a value that is not 1 to 255 printable ASCII characters.
+        package init?(
+            lines: [String], caller: Caller, operation: String, body: [UInt8]
+        ) throws(MerchantError) {
+            guard let value = lines.first else { return nil }
+            guard lines.count == 1, (1...255).contains(value.utf8.count),
+                value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+            else {
+                throw MerchantError(
+                    .malformed,
+                    "the header Idempotency-Key has \(value.utf8.count) bytes in \(lines.count) lines, expected one line of 1 to 255 printable ASCII characters"
+                )
+            }
+            var hasher = SHA256()
+            hasher.update(data: Array("\(operation)\n".utf8))
+            hasher.update(data: body)
+            self.init(
+                key: IdempotencyKey(callerUID: caller.uid, operation: operation, value: value),
+                requestDigest: Array(hasher.finalize()))
+        }
+    }
+
+    func entry(
+        _ action: AuditAction, at now: Timestamp, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil,
+        before: String? = nil, after: String? = nil, reason: String? = nil
+    ) -> AuditEntry {
+        AuditEntry(
+            action, by: caller, at: now, merchant: merchant, key: key, before: before, after: after, reason: reason,
+            requestId: requestId)
+    }
+}
+
+extension Request.Idempotency? {
+    /// - Returns: the resource that an earlier, equal request created; nil for a new request.
+    /// - Throws: `idempotencyKeyReused` if the earlier request was different.
+    func earlierResource(in transaction: any ChangeRecording) throws -> String? {
+        guard let self, let outcome = try transaction.idempotentOutcome(self.key) else { return nil }
+        guard outcome.requestDigest == self.requestDigest else {
+            throw MerchantError(
+                .idempotencyKeyReused,
+                "the Idempotency-Key came with another request before, expected a new key for a new request")
+        }
+        return outcome.resource
+    }
+
+    func remember(_ resource: String, at time: ClockReading, in transaction: any ChangeRecording) throws {
+        guard let self else { return }
+        try transaction.remember(self.key, requestDigest: self.requestDigest, resource: resource, at: time)
+    }
+}

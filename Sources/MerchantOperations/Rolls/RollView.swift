@@ -1,0 +1,39 @@
+package import MerchantCore
+import Vocabulary
+
+/// A roll with its standing.
+package struct RollView: Sendable {
+    package let roll: Roll
+    package let standing: RollStanding
+}
+
+extension KeyPairReading where Self: KeyUseReading {
+    /// - Parameter now: the time by which the roll may be quiet.
+    func view(_ roll: Roll, _ policy: RollPolicy, at now: Timestamp) throws -> RollView {
+        let to = try existingKeyPair(roll.to)
+        let from = try roll.from.flatMap { try keyPair($0) }
+        return RollView(
+            roll: roll,
+            standing: RollLifecycle.standing(
+                of: roll, from: from, fromUse: try from.flatMap { try keyUse(of: $0.publicKeyHash) }, to: to,
+                toUse: try keyUse(of: roll.to), policy: policy, at: now))
+    }
+
+    /// The algorithm of the merchant's only current key; EC_v1 without one or with more than one.
+    func usualAlgorithm(of merchant: MerchantIdentifier) throws -> KeyAlgorithm {
+        let inUse = Set(
+            try keyPairs(of: merchant).filter { $0.purpose == .paymentProcessing && $0.state == .current }
+                .map(\.algorithm))
+        return inUse.count == 1 ? inUse.first ?? .ecV1 : .ecV1
+    }
+}
+
+extension RollReading {
+    /// - Throws: `rollNotFound`.
+    func existingRoll(_ number: Int) throws -> Roll {
+        guard let roll = try roll(number) else {
+            throw MerchantError(.rollNotFound, "there is no roll \(number)")
+        }
+        return roll
+    }
+}

@@ -1,0 +1,83 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Generates the key pairs that a merchant needs to reach its target.
+package struct SuccessorPreparation: Sendable {
+    package typealias Records = Transactions<
+        any MerchantReading & KeyPairReading & RollReading,
+        any MerchantReading & KeyPairWriting & RollWriting & ChangeRecording
+    >
+
+    private let records: Records
+    private let policy: RollPolicy
+    private let generation: KeyPairGeneration
+    private let clock: any WallClock
+
+    package init(records: Records, policy: RollPolicy, generation: KeyPairGeneration, clock: any WallClock) {
+        self.records = records
+        self.policy = policy
+        self.generation = generation
+        self.clock = clock
+    }
+
+    /// Generates key pairs with CSRs until the merchant's pending, standby and current ones reach its target. A standby key
+    /// pair whose certificate must be replaced soon does not count. A repetition changes nothing.
+    ///
+    /// - Returns: the generated key pairs.
+    @discardableResult
+    package func prepareKeyPairs(
+        of identifier: MerchantIdentifier, algorithm: KeyAlgorithm, for request: Request
+    ) async throws -> [KeyPair] {
+        let now = clock.now
+        let missing = try await records.read { try missingKeyPairs(of: identifier, in: $0, at: now) }
+        guard missing > 0 else { return [] }
+        var generated: [NewKeyPair] = []
+        for _ in 0..<missing {
+            generated.append(try await generation.generate(algorithm, .paymentProcessing, for: identifier))
+        }
+        return try await records.write { [generated] transaction in
+            // Another request may have generated some meanwhile.
+            let missing = try missingKeyPairs(of: identifier, in: transaction, at: now)
+            return try generated.prefix(max(0, missing)).map {
+                try KeyPairGeneration.insert($0, of: identifier, at: now, for: request, in: transaction)
+            }
+        }
+    }
+
+    private func missingKeyPairs(
+        of identifier: MerchantIdentifier, in reading: any MerchantReading & KeyPairReading, at now: Timestamp
+    ) throws -> Int {
+        let merchant = try reading.existingMerchant(identifier)
+        let earliestEnd = now.adding(policy.renewBefore + policy.jitter)
+        let lasting = try reading.keyPairs(of: identifier).filter { keyPair in
+            guard keyPair.purpose == .paymentProcessing else { return false }
+            switch keyPair.state {
+            case .pending, .current: return true
+            case .standby:
+                return try reading.certificates(of: keyPair.publicKeyHash).map(\.notAfter).max() ?? now > earliestEnd
+            case .retiring, .revoked, .destroyed: return false
+            }
+        }
+        return merchant.targetActiveKeyPairs - lasting.count
+    }
+
+    /// Prepares the key pair for the next roll, once after each finished roll.
+    ///
+    /// - Returns: the number of finished rolls that were handled.
+    package func prepareNextPairs(limit: Int, for request: Request) async throws -> Int {
+        let due = try await records.read { try $0.rollsWithoutNextPair(limit: limit) }
+        for roll in due {
+            do {
+                try await prepareKeyPairs(of: roll.merchantIdentifier, algorithm: roll.algorithm, for: request)
+            } catch let error as MerchantError where [.merchantNotFound, .keyStateConflict].contains(error.code) {
+                // The merchant was removed, or has the most keys that it may have.
+            }
+            try await records.write { transaction in
+                var prepared = try transaction.existingRoll(roll.number)
+                prepared.hasNextPair = true
+                try transaction.update(prepared)
+            }
+        }
+        return due.count
+    }
+}

@@ -1,0 +1,99 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Records the start of the daemon: its version, the permits of callers, and whether the database is older than it once was.
+package struct StartOperations: Sendable {
+    package typealias Records = Transactions<
+        any DaemonStateReading, any WaitingTimesAfterRestore.Writer & DaemonStateWriting & ChangeRecording
+    >
+
+    /// The fact that a restore writes for the next start; empty once the restore is recorded.
+    package static let restoredFact = "restoredFrom"
+    /// The fact that says in one sentence what the last restore undid.
+    package static let undoneFact = "restoreUndid"
+    /// The fact that holds when an older database was last accepted.
+    package static let olderSinceFact = "olderDatabaseSince"
+
+    private let records: Records
+    private let clock: any WallClock
+
+    package init(records: Records, clock: any WallClock) {
+        self.records = records
+        self.clock = clock
+    }
+
+    package var now: Timestamp { clock.now }
+
+    /// What a restore wrote for the next start; empty without a restore that is not recorded yet.
+    package func restored() async throws -> String {
+        try await records.read { try $0.daemonFact(Self.restoredFact) } ?? ""
+    }
+
+    /// Called when the restore is recorded.
+    package func forgetRestore() async throws {
+        try await records.write { try $0.setDaemonFact(Self.restoredFact, "") }
+    }
+
+    /// When an older database was last accepted, and what the last restore undid; nil if that never happened.
+    package func olderDatabase() async throws -> (since: Timestamp, undone: String)? {
+        try await records.read { reading in
+            guard let since = try reading.daemonFact(Self.olderSinceFact).flatMap({ Timestamp(rfc3339: $0) }) else {
+                return nil
+            }
+            return (since, try reading.daemonFact(Self.undoneFact) ?? "")
+        }
+    }
+
+    /// Restarts the waiting times of a database that is older than a state it once had.
+    package func restartWaitingTimes() async throws {
+        let now = clock.now
+        try await records.write { try WaitingTimesAfterRestore.restart(at: now, in: $0) }
+    }
+
+    /// Whether the last recorded permits of callers are these. If not, ``recordStart(as:version:policy:history:)`` must record
+    /// them before they take effect.
+    package func knowsPermits(_ policy: CallerPolicy) async throws -> Bool {
+        try await records.read { try $0.daemonFact("permits") } == policy.summary
+    }
+
+    /// Records the start of the daemon, and the permits of callers if they have changed.
+    ///
+    /// - Parameter history: the reasons why the database is older than a state it once had.
+    package func recordStart(
+        as caller: Caller, version: String, policy: CallerPolicy,
+        history: [(action: AuditAction, reason: String)] = []
+    ) async throws {
+        let now = clock.now
+        let request = Request(caller: caller, requestId: "start")
+        try await records.write { transaction in
+            try transaction.append(request.entry(.daemonStarted, at: now, after: version))
+            for (action, reason) in history {
+                try transaction.append(request.entry(action, at: now, reason: reason))
+                try transaction.setDaemonFact(Self.olderSinceFact, now.rfc3339)
+                // It belongs to an earlier restore.
+                if action != .databaseRestored { try transaction.setDaemonFact(Self.undoneFact, "") }
+            }
+            let permits = policy.summary
+            let before = try transaction.daemonFact("permits")
+            guard before != permits else { return }
+            try transaction.setDaemonFact("permits", permits)
+            try transaction.append(request.entry(.permitsChanged, at: now, before: before, after: permits))
+        }
+    }
+}
+
+extension CallerPolicy {
+    /// One line, the same for the same policy.
+    fileprivate var summary: String {
+        rules.map { rule in
+            let subject =
+                switch rule.subject {
+                case .uid(let uid): "uid=\(uid)"
+                case .gid(let gid): "gid=\(gid)"
+                }
+            let permits = rule.grant.permits.map(\.rawValue).sorted().joined(separator: ",")
+            let merchants = rule.grant.merchants.map { $0.map(\.rawValue).sorted().joined(separator: ",") } ?? "*"
+            return "\(subject) permits=\(permits) merchants=\(merchants)"
+        }.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,40 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Restarts the waiting times of a database that is older than a state it once had.
+package enum WaitingTimesAfterRestore {
+    package typealias Writer = KeyPairWriting & SealedKeyReading & KeyUseWriting & RollWriting
+
+    /// Restarts the waiting times that end in an irreversible action. The database lacks what happened after it was copied, so
+    /// one of its waiting times may seem to be over although it is not.
+    ///
+    /// - A scheduled destruction of a private key waits ``KeyTransitionOperations/defaultDestructionWait`` again, because the key
+    ///   may have been restored since.
+    /// - The quiet period of every open roll starts again, because the old key may have been requested since.
+    ///
+    /// - Parameter exported: keys that are known to have been exported since; they are marked as exported.
+    package static func restart(
+        at now: Timestamp, exported: [PublicKeyHash] = [], in transaction: any Writer
+    ) throws {
+        let earliest = now.adding(KeyTransitionOperations.defaultDestructionWait)
+        for var keyPair in try transaction.keyPairsAwaitingDestruction(limit: .max)
+        where keyPair.destroyAfter.map({ $0 < earliest }) ?? false {
+            keyPair.destroyAfter = earliest
+            try transaction.update(keyPair)
+        }
+        for hash in exported {
+            guard var keyPair = try transaction.keyPair(hash), keyPair.exportedAt == nil else { continue }
+            keyPair.exportedAt = now
+            try transaction.update(keyPair)
+        }
+        let open = RollFilter(merchant: nil, step: .open)
+        for roll in try transaction.rolls(open, before: nil, limit: .max) {
+            guard let from = try roll.from.flatMap({ try transaction.keyPair($0) }) else { continue }
+            var use = try transaction.keyUse(of: from.publicKeyHash) ?? KeyUse()
+            // This stands for the unknown requests.
+            use.add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)))
+            try transaction.setKeyUse(use, of: from.publicKeyHash)
+            try transaction.refreshIdleTime(of: from)
+        }
+    }
+}

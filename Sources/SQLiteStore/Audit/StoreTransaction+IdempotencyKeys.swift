@@ -1,0 +1,43 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    /// How long an Idempotency-Key is kept.
+    private static let memory = Duration.seconds(24 * 60 * 60)
+    /// The most expired keys that are removed when a key is stored.
+    private static let sweep = 64
+
+    func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome? {
+        try first(
+            """
+            SELECT request_digest, resource FROM idempotency_keys
+            WHERE caller_uid = ? AND operation = ? AND value = ?
+            """, [key.callerUID, key.operation, key.value]
+        ) { IdempotentOutcome(requestDigest: try $0.bytes("request_digest"), resource: try $0.text("resource")) }
+    }
+
+    /// Also removes some expired keys.
+    func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws {
+        try execute(
+            """
+            DELETE FROM idempotency_keys WHERE id IN (
+                SELECT id FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT \(Self.sweep)
+            )
+            """, [time.earliest.adding(.zero - Self.memory).millisecondsSince1970])
+        guard try idempotentOutcome(key) == nil else {
+            throw MerchantError(
+                .idempotencyKeyReused, "the Idempotency-Key was used before, expected a new one for a new request")
+        }
+        try execute(
+            """
+            INSERT INTO idempotency_keys (caller_uid, operation, value, request_digest, resource, created_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                key.callerUID, key.operation, key.value, Data(requestDigest), resource,
+                time.latest.millisecondsSince1970,
+            ])
+    }
+}

@@ -1,0 +1,48 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func backupCoverage() throws -> BackupCoverage {
+        var coverage = BackupCoverage()
+        let newest = try first(
+            """
+            SELECT newest_key_pair_id, created_at, path FROM backups INDEXED BY backups_verified
+            WHERE verified_at IS NOT NULL ORDER BY newest_key_pair_id DESC, created_at DESC LIMIT 1
+            """, []
+        ) { row in
+            coverage.lastVerified = try row.timestamp("created_at")
+            coverage.lastVerifiedPath = try row.text("path")
+            return try row.integer("newest_key_pair_id")
+        }
+        coverage.merchantsWithoutBackup =
+            try first(
+                """
+                SELECT count(*) AS merchants FROM merchants INDEXED BY merchants_by_newest_key_pair
+                WHERE newest_key_pair_id > ?
+                """, [newest ?? 0]
+            ) { try $0.integer("merchants") } ?? 0
+        coverage.withoutBackup = try every(
+            """
+            SELECT identifier AS merchant_identifier FROM merchants INDEXED BY merchants_by_newest_key_pair
+            WHERE newest_key_pair_id > ? ORDER BY newest_key_pair_id LIMIT ?
+            """, [newest ?? 0, BackupCoverage.mostNamed]
+        ) { try $0.merchantIdentifier() }
+        return coverage
+    }
+
+    func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool? {
+        try first(
+            """
+            SELECT id <= coalesce(
+                (SELECT max(newest_key_pair_id) FROM backups INDEXED BY backups_verified WHERE verified_at IS NOT NULL), 0
+            ) AS is_backed_up
+            FROM key_pairs INDEXED BY key_pairs_of_merchant WHERE merchant_identifier = ? ORDER BY id DESC LIMIT 1
+            """, [merchant.rawValue]
+        ) { try $0.flag("is_backed_up") }
+    }
+
+    func daemonFact(_ name: String) throws -> String? {
+        try first("SELECT value FROM daemon_facts WHERE name = ?", [name]) { try $0.text("value") }
+    }
+}

@@ -1,0 +1,28 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
+        try execute(
+            """
+            INSERT INTO backups (sha256, path, created_at, newest_key_pair_id, audit_sequence, verified_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (sha256) DO UPDATE SET
+                path = excluded.path, verified_at = coalesce(excluded.verified_at, verified_at)
+            """,
+            [
+                Data(manifest.sha256), path, manifest.createdAt.millisecondsSince1970, manifest.newestKeyPairId,
+                manifest.auditHead?.sequence ?? 0, verifiedAt?.millisecondsSince1970,
+            ])
+    }
+
+    func setDaemonFact(_ name: String, _ value: String) throws {
+        try execute(
+            """
+            INSERT INTO daemon_facts (name, value) VALUES (?, ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            """, [name, value])
+    }
+}

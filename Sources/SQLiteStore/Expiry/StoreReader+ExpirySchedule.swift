@@ -1,0 +1,33 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func keyPairsToWatch(at time: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns), expires_at
+            FROM key_watches INDEXED BY key_watches_due CROSS JOIN key_pairs ON key_pairs.id = key_watches.key_pair_id
+            WHERE due_at IS NOT NULL AND due_at <= ? AND expires_at IS NOT NULL ORDER BY due_at LIMIT ?
+            """, [time.millisecondsSince1970, max(0, limit)]
+        ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
+    }
+
+    func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool {
+        try first(
+            """
+            SELECT 1 FROM key_warnings
+            WHERE key_pair_id = (SELECT id FROM key_pairs WHERE public_key_hash = ?) AND expires_at = ? AND days = ?
+            """, [hash.data, ends.millisecondsSince1970, days], { _ in true }) ?? false
+    }
+
+    /// The last of a key pair's certificates counts: until it expires, the key pair is resolved with a valid one.
+    func keyPairsExpiring(before time: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs INDEXED BY key_pairs_ending
+            WHERE state IN ('standby', 'current', 'retiring') AND expires_at <= ? ORDER BY expires_at, id LIMIT ?
+            """, [time.millisecondsSince1970, max(0, limit)]
+        ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
+    }
+}

@@ -1,0 +1,22 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    func setNextWatch(of hash: PublicKeyHash, at time: Timestamp?) throws {
+        try execute(
+            """
+            UPDATE key_watches SET due_at = ?
+            WHERE key_pair_id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
+            """, [time?.millisecondsSince1970, hash.data])
+    }
+
+    func noteWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) throws {
+        try execute(
+            """
+            INSERT INTO key_warnings (key_pair_id, expires_at, days, warned_at)
+            SELECT id, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
+            """,
+            [ends.millisecondsSince1970, days, time.millisecondsSince1970, hash.data])
+    }
+}

@@ -1,0 +1,48 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? {
+        try first(
+            """
+            SELECT seal_version, data_key_id, sealed_bytes
+            FROM key_pairs JOIN sealed_private_keys ON sealed_private_keys.id = key_pairs.id
+            WHERE public_key_hash = ? AND erased = 0
+            """, [hash.data]
+        ) { row in
+            SealedPrivateKey(
+                version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
+                bytes: try row.bytes("sealed_bytes"))
+        }
+    }
+
+    func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash > ? ORDER BY public_key_hash LIMIT ?
+            """, [cursor?.data ?? Data(), max(0, limit)], KeyPairRow.keyPair)
+    }
+
+    func keyPairsToDestroy(at time: Timestamp, limit: Int) throws -> [PublicKeyHash] {
+        try every(
+            """
+            SELECT public_key_hash FROM key_pairs INDEXED BY key_pairs_to_destroy
+            WHERE destroy_after <= ? ORDER BY destroy_after LIMIT ?
+            """, [time.millisecondsSince1970, max(0, limit)]
+        ) { try $0.publicKeyHash() }
+    }
+
+    func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_to_destroy
+            WHERE destroy_after >= 0 ORDER BY destroy_after LIMIT ?
+            """, [max(0, limit)], KeyPairRow.keyPair)
+    }
+
+    func countAwaitingDestruction() throws -> Int {
+        try first("SELECT value FROM totals WHERE name = 'awaitingDestruction'", []) { try $0.integer("value") } ?? 0
+    }
+}

@@ -1,0 +1,30 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func merchant(_ identifier: MerchantIdentifier) throws -> Merchant? {
+        try first(
+            "SELECT \(MerchantRow.columns) FROM merchants WHERE identifier = ?", [identifier.rawValue],
+            MerchantRow.merchant)
+    }
+
+    func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] {
+        try every(
+            """
+            SELECT \(MerchantRow.columns) FROM merchants
+            WHERE removed_at IS NULL AND identifier > ? ORDER BY identifier LIMIT ?
+            """, [cursor?.rawValue ?? "", max(0, limit)], MerchantRow.merchant)
+    }
+
+    func platformIntegrators(limit: Int) throws -> [MerchantIdentifier] {
+        // '/' is the character after '.', so all identifiers with this prefix lie between.
+        try every(
+            """
+            SELECT identifier FROM merchants
+            WHERE identifier > 'platformintegrator.' AND identifier < 'platformintegrator/' AND removed_at IS NULL
+            ORDER BY identifier LIMIT ?
+            """, [max(0, limit)]
+        ) { try $0.merchantIdentifier("identifier") }
+    }
+}

@@ -1,0 +1,126 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func counts(at time: Timestamp) throws -> StoreCounts {
+        let totals = Dictionary(
+            uniqueKeysWithValues: try every("SELECT name, value FROM totals", []) {
+                (try $0.text("name"), try $0.integer("value"))
+            })
+        var counts = StoreCounts()
+        counts.merchants = totals["merchants", default: 0]
+        counts.merchantsBelowTarget = totals["merchantsBelowTarget", default: 0]
+        counts.certificates = totals["certificates", default: 0]
+        counts.registrations = totals["registrations", default: 0]
+        counts.registrationsDrifting = totals["registrationsDrifting", default: 0]
+        counts.registrationCallsOpen = totals["registrationCallsOpen", default: 0]
+        for state in KeyState.allCases { counts.keyPairs[state] = totals["keyPairs.\(state.rawValue)", default: 0] }
+        counts.activeWithExpiredCertificate =
+            try first(
+                """
+                SELECT count(*) AS ended FROM key_pairs INDEXED BY key_pairs_ending
+                WHERE state IN ('standby', 'current', 'retiring') AND expires_at < ?
+                """, [time.millisecondsSince1970]
+            ) { try $0.integer("ended") } ?? 0
+        counts.auditHead = try auditHead()
+        // Records are numbered without gaps and never deleted.
+        counts.auditRecords = counts.auditHead?.sequence ?? 0
+        return counts
+    }
+
+}
+
+// MARK: - Expiring key pairs and merchants below their target
+
+extension StoreReading {
+    func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int {
+        try first(
+            """
+            SELECT count(*) AS ending FROM key_pairs \(keyPairs.source) AND expires_at >= ? AND expires_at < ?
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+        ) { try $0.integer("ending") } ?? 0
+    }
+
+    func keyPairsExpiring(
+        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) throws -> [ExpiringKeyPair] {
+        try every(
+            """
+            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(keyPairs.source) AND expires_at >= ? AND expires_at < ?
+            ORDER BY expires_at, id LIMIT ?
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970, max(0, limit)]
+        ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
+    }
+
+    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
+        try every(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_below_target
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND identifier > ?
+            ORDER BY identifier LIMIT ?
+            """, [cursor?.rawValue ?? "", max(0, limit)], BelowTargetRow.merchant)
+    }
+
+    func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) throws -> Int {
+        try first(
+            """
+            SELECT count(*) AS below FROM merchants INDEXED BY merchants_below_target_ending
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
+                AND current_ends_at >= ? AND current_ends_at < ?
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+        ) { try $0.integer("below") } ?? 0
+    }
+
+    func merchantsBelowTarget(endingBefore time: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
+        try every(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_below_target_ending
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
+                AND current_ends_at <= ?
+            ORDER BY current_ends_at LIMIT ?
+            """, [time.millisecondsSince1970, max(0, limit)], BelowTargetRow.merchant)
+    }
+
+    func countWithoutActiveKeyPair() throws -> Int {
+        try first(
+            """
+            SELECT count(*) AS without FROM merchants INDEXED BY merchants_without_active_key_pair
+            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND identifier > ''
+            """, []
+        ) { try $0.integer("without") } ?? 0
+    }
+
+    func merchantsWithoutActiveKeyPair(limit: Int) throws -> [MerchantBelowTarget] {
+        try every(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_without_active_key_pair
+            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND identifier > ''
+            ORDER BY identifier LIMIT ?
+            """, [max(0, limit)], BelowTargetRow.merchant)
+    }
+}
+
+extension ExpiringKeyPairs {
+    /// Each index holds exactly the rows of its condition, so a count reads only the index.
+    fileprivate var source: String {
+        switch self {
+        case .active: "INDEXED BY key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"
+        case .current: "INDEXED BY key_pairs_current_ending WHERE state = 'current'"
+        case .notCurrent: "INDEXED BY key_pairs_not_current_ending WHERE state IN ('standby', 'retiring')"
+        }
+    }
+}
+
+private enum BelowTargetRow {
+    static let columns = "identifier, active_key_pairs, target_active_key_pairs, current_ends_at, had_active_key_pair"
+
+    static func merchant(_ row: Row) throws -> MerchantBelowTarget {
+        MerchantBelowTarget(
+            merchantIdentifier: try row.merchantIdentifier("identifier"),
+            activeKeyPairs: try row.integer("active_key_pairs"),
+            targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
+            currentEnds: try row.timestampIfAny("current_ends_at"),
+            hadActiveKeyPair: try row.flag("had_active_key_pair"))
+    }
+}

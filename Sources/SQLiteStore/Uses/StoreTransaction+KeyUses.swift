@@ -1,0 +1,58 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    /// Decryptors do not read it, so no observer is notified.
+    func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
+        try execute(
+            """
+            INSERT INTO key_uses (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
+                decryptions_last, promotion_confirmed_at, alarmed_at)
+            SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
+            ON CONFLICT (key_pair_id) DO UPDATE SET requests_count = excluded.requests_count,
+                requests_first = excluded.requests_first, requests_last = excluded.requests_last,
+                decryptions_count = excluded.decryptions_count, decryptions_first = excluded.decryptions_first,
+                decryptions_last = excluded.decryptions_last, promotion_confirmed_at = excluded.promotion_confirmed_at,
+                alarmed_at = excluded.alarmed_at
+            """,
+            [
+                use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
+                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0,
+                use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970,
+                use.promotionConfirmedAt?.millisecondsSince1970, use.alarmedAt?.millisecondsSince1970, hash.data,
+            ])
+    }
+
+    /// One statement without a read before it, because it runs for every key that was used. It reads the key pair's row only if a
+    /// token was decrypted. Confirms a promotion as ``KeyUse/confirmPromotion(of:by:)`` does.
+    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
+        let (provenFirst, provenLast) = (
+            use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970
+        )
+        try execute(
+            """
+            INSERT INTO key_uses (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
+                decryptions_last, promotion_confirmed_at)
+            SELECT id, ?, ?, ?, ?, ?, ?, CASE
+                    WHEN ? IS NULL THEN NULL
+                    WHEN state = 'current' AND ? >= state_since THEN iif(? >= state_since, ?, ?)
+                END
+            FROM key_pairs WHERE public_key_hash = ?
+            ON CONFLICT (key_pair_id) DO UPDATE SET requests_count = requests_count + excluded.requests_count,
+                requests_first = min(coalesce(requests_first, excluded.requests_first), coalesce(excluded.requests_first, requests_first)),
+                requests_last = max(coalesce(requests_last, excluded.requests_last), coalesce(excluded.requests_last, requests_last)),
+                decryptions_count = decryptions_count + excluded.decryptions_count,
+                decryptions_first =
+                    min(coalesce(decryptions_first, excluded.decryptions_first), coalesce(excluded.decryptions_first, decryptions_first)),
+                decryptions_last =
+                    max(coalesce(decryptions_last, excluded.decryptions_last), coalesce(excluded.decryptions_last, decryptions_last)),
+                promotion_confirmed_at = coalesce(promotion_confirmed_at, excluded.promotion_confirmed_at)
+            """,
+            [
+                use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
+                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0, provenFirst, provenLast,
+                provenLast, provenLast, provenFirst, provenFirst, provenLast, hash.data,
+            ])
+    }
+}

@@ -1,0 +1,49 @@
+package import MerchantCore
+package import Vocabulary
+
+struct MemoryBackup: Sendable {
+    var manifest: BackupManifest
+    var path: String
+    var verifiedAt: Timestamp?
+    /// The ids of key pairs are their places among the rows, from 1.
+    var newestKeyPairId: Int { manifest.newestKeyPairId }
+}
+
+extension MemoryTransaction {
+    package func daemonFact(_ name: String) -> String? { state.facts[name] }
+
+    package func setDaemonFact(_ name: String, _ value: String) { state.facts[name] = value }
+
+    package func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) {
+        let known = state.backups[manifest.sha256]
+        state.backups[manifest.sha256] = MemoryBackup(
+            manifest: known?.manifest ?? manifest, path: path, verifiedAt: verifiedAt ?? known?.verifiedAt)
+    }
+
+    private var newestVerified: MemoryBackup? {
+        state.backups.values.filter { $0.verifiedAt != nil }.max {
+            ($0.newestKeyPairId, $0.manifest.createdAt) < ($1.newestKeyPairId, $1.manifest.createdAt)
+        }
+    }
+
+    private func newestKeyPairId(of merchant: MerchantIdentifier) -> Int? {
+        state.rows.lastIndex { $0.keyPair.merchantIdentifier == merchant }.map { $0 + 1 }
+    }
+
+    package func backupCoverage() -> BackupCoverage {
+        var coverage = BackupCoverage()
+        coverage.lastVerified = newestVerified?.manifest.createdAt
+        coverage.lastVerifiedPath = newestVerified?.path
+        let covered = newestVerified?.newestKeyPairId ?? 0
+        let missing = state.merchants.keys.compactMap { merchant in
+            newestKeyPairId(of: merchant).map { (merchant, $0) }
+        }.filter { $0.1 > covered }.sorted { $0.1 < $1.1 }
+        coverage.merchantsWithoutBackup = missing.count
+        coverage.withoutBackup = missing.prefix(BackupCoverage.mostNamed).map(\.0)
+        return coverage
+    }
+
+    package func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) -> Bool? {
+        newestKeyPairId(of: merchant).map { $0 <= newestVerified?.newestKeyPairId ?? 0 }
+    }
+}

@@ -1,0 +1,84 @@
+package import MerchantCore
+package import Vocabulary
+
+extension MemoryTransaction {
+    func noteActive(_ keyPair: KeyPair) {
+        guard keyPair.state.isActive, keyPair.purpose == .paymentProcessing else { return }
+        state.hadActiveKeyPair.insert(keyPair.merchantIdentifier)
+    }
+
+    package func counts(at time: Timestamp) -> StoreCounts {
+        var counts = StoreCounts()
+        counts.merchants = merchants(after: nil, limit: .max).count
+        counts.keyPairs = Dictionary(grouping: state.rows, by: \.keyPair.state).mapValues(\.count)
+        counts.certificates = state.rows.map(\.certificates.count).reduce(0, +)
+        counts.merchantsBelowTarget = merchantsBelowTarget(after: nil, limit: .max).count
+        counts.activeWithExpiredCertificate = ending(.active).count { $0.notAfter < time }
+        counts.auditRecords = state.audit.count
+        counts.auditHead = auditHead()
+        countRegistrations(in: &counts)
+        return counts
+    }
+
+    package func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) -> [MerchantBelowTarget] {
+        let ends = Dictionary(
+            grouping: ending(.current).filter { $0.keyPair.purpose == .paymentProcessing },
+            by: \.keyPair.merchantIdentifier)
+        return Array(
+            merchants(after: cursor, limit: .max).compactMap { merchant in
+                let active = keyPairs(of: merchant.identifier).count {
+                    $0.state.isActive && $0.purpose == .paymentProcessing
+                }
+                guard active < merchant.targetActiveKeyPairs else { return nil }
+                return MerchantBelowTarget(
+                    merchantIdentifier: merchant.identifier, activeKeyPairs: active,
+                    targetActiveKeyPairs: merchant.targetActiveKeyPairs,
+                    currentEnds: ends[merchant.identifier]?.map(\.notAfter).min(),
+                    hadActiveKeyPair: state.hadActiveKeyPair.contains(merchant.identifier))
+            }.prefix(limit))
+    }
+
+    package func merchantsBelowTarget(endingBefore time: Timestamp, limit: Int) -> [MerchantBelowTarget] {
+        Array(belowTarget { $0 <= time }.prefix(limit))
+    }
+
+    package func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) -> Int {
+        belowTarget { begin <= $0 && $0 < end }.count
+    }
+
+    /// Soonest first.
+    private func belowTarget(whoseCurrentEnds fits: (Timestamp) -> Bool) -> [MerchantBelowTarget] {
+        merchantsBelowTarget(after: nil, limit: .max)
+            .compactMap { merchant in merchant.currentEnds.map { (merchant, $0) } }
+            .filter { fits($0.1) }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
+    package func countWithoutActiveKeyPair() -> Int { merchantsWithoutActiveKeyPair(limit: .max).count }
+
+    package func merchantsWithoutActiveKeyPair(limit: Int) -> [MerchantBelowTarget] {
+        Array(
+            merchantsBelowTarget(after: nil, limit: .max).filter { $0.activeKeyPairs == 0 && $0.hadActiveKeyPair }
+                .prefix(limit))
+    }
+
+    package func keyPairsExpiring(before time: Timestamp, limit: Int) -> [ExpiringKeyPair] {
+        Array(ending(.active).filter { $0.notAfter <= time }.prefix(limit))
+    }
+
+    package func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) -> Int {
+        keyPairsExpiring(keyPairs, from: begin, to: end, limit: .max).count
+    }
+
+    package func keyPairsExpiring(
+        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) -> [ExpiringKeyPair] {
+        Array(ending(keyPairs).filter { begin <= $0.notAfter && $0.notAfter < end }.prefix(limit))
+    }
+
+    /// Soonest first.
+    private func ending(_ keyPairs: ExpiringKeyPairs) -> [ExpiringKeyPair] {
+        state.rows.filter { keyPairs.contains($0.keyPair.state) }.compactMap { row in
+            row.certificates.map(\.notAfter).max().map { ExpiringKeyPair(keyPair: row.keyPair, notAfter: $0) }
+        }.sorted { $0.notAfter < $1.notAfter }
+    }
+}

@@ -1,0 +1,23 @@
+package import MerchantCore
+package import MerchantOperations
+package import PaymentToken
+package import Vocabulary
+
+extension Operations {
+    /// Every use case over the given store, with defaults for the rest.
+    package init(
+        repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger = MemoryClaimLedger(),
+        clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,
+        tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(),
+        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil
+    ) {
+        var parts = Collaborators(
+            store: repository, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmedTime,
+            environment: environment)
+        if let tokenRoots { parts.tokenRoots = tokenRoots }
+        parts.rolls = rolls
+        parts.gateway = gateway
+        parts.domainChecker = domainChecker
+        self.init(parts)
+    }
+}

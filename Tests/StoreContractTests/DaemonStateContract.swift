@@ -1,0 +1,44 @@
+import MerchantCore
+import Testing
+import Vocabulary
+
+/// The contract of ``DaemonStateReading`` and ``DaemonStateWriting``.
+@Suite struct DaemonStateContract {
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a fact has the value that was set last`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        #expect(try await store.read { try $0.daemonFact("name") } == nil)
+        try await store.write { try $0.setDaemonFact("name", "one") }
+        try await store.write { try $0.setDaemonFact("name", "two") }
+        #expect(try await store.read { try $0.daemonFact("name") } == "two")
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a verified backup covers the key pairs up to its newest`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .pending)
+        try await store.stock(1, .pending)
+        try await store.stock(2)
+        let backup = Sample.backup(1, newestKeyPairId: 1)
+        try await store.write { try $0.record(backup, at: "/a", verifiedAt: nil) }
+        var coverage = try await store.read { try $0.backupCoverage() }
+        #expect(coverage.lastVerified == nil && coverage.merchantsWithoutBackup == 2)
+        try await store.write { try $0.record(backup, at: "/b", verifiedAt: Sample.time(5)) }
+        coverage = try await store.read { try $0.backupCoverage() }
+        #expect(coverage.lastVerified == backup.createdAt && coverage.lastVerifiedPath == "/b")
+        #expect(coverage.withoutBackup == [Sample.identifier(1)])
+        let covered = try await store.read { reading in
+            try (0..<3).map { try reading.isNewestKeyPairBackedUp(of: Sample.identifier($0)) }
+        }
+        #expect(covered == [true, false, nil])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a verified backup stays verified`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        let backup = Sample.backup(1, newestKeyPairId: 0)
+        try await store.write { try $0.record(backup, at: "/a", verifiedAt: Sample.time(5)) }
+        try await store.write { try $0.record(backup, at: "/a", verifiedAt: nil) }
+        #expect(try await store.read { try $0.backupCoverage().lastVerified } == backup.createdAt)
+    }
+}

@@ -1,0 +1,116 @@
+import MerchantCore
+import Testing
+import Vocabulary
+
+/// The contract of ``KeyPairReading`` and ``KeyPairWriting``.
+@Suite struct KeyPairContract {
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a key pair is read as it was stored, with its certificates and its CSR`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .pending, .standby)
+        try store.repository.readNow { reading throws in
+            #expect(try reading.keyPair(Sample.hash(1)) == Sample.keyPair(1, .standby))
+            #expect(try reading.keyPair(Sample.hash(9)) == nil)
+            #expect(
+                try reading.keyPairs(of: Sample.identifier(0)).map(\.publicKeyHash) == [Sample.hash(0), Sample.hash(1)])
+            #expect(try reading.certificates(of: Sample.hash(0)).isEmpty)
+            #expect(try reading.certificates(of: Sample.hash(1)) == [Sample.certificate(1)])
+            #expect(try reading.certificateSigningRequest(of: Sample.hash(0)) == [3, 4])
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a change of state, times and reason is stored`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .standby)
+        var changed = Sample.keyPair(0, .revoked)
+        changed.stateSince = Sample.time(50)
+        changed.revocationReason = "lost"
+        changed.destroyAfter = Sample.time(60)
+        changed.exportedAt = Sample.time(40)
+        try await store.write { [changed] in try $0.update(changed) }
+        #expect(try await store.read { try $0.keyPair(Sample.hash(0)) } == changed)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a second key pair with the same hash, and one of an unknown or removed merchant, are refused`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(0, .pending)
+        try await store.stock(1)
+        func insert(_ keyPair: KeyPair) async throws -> MerchantError.Code? {
+            try await store.refusal { try $0.insert(keyPair, Sample.new(keyPair)) }
+        }
+        #expect(try await insert(Sample.keyPair(0)) == .keyExists)
+        #expect(try await insert(Sample.keyPair(0, of: 1)) == .keyBelongsToAnotherMerchant)
+        #expect(try await insert(Sample.keyPair(5, of: 7)) == .merchantNotFound)
+        try await store.write { transaction in
+            var removed = Sample.merchant(1)
+            removed.removedAt = Sample.time(1)
+            try transaction.update(removed)
+        }
+        #expect(try await insert(Sample.keyPair(5, of: 1)) == .merchantRemoved)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a merchant has at most one current key pair of a purpose and algorithm`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .current, .standby)
+        #expect(try await store.refusal { try $0.update(Sample.keyPair(1, .current)) } == .currentKeyExists)
+        let third = Sample.keyPair(2, .current)
+        #expect(try await store.refusal { try $0.insert(third, Sample.new(third)) } == .currentKeyExists)
+        #expect(try await store.refusal { try $0.update(Sample.keyPair(8)) } == .keyNotFound)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a certificate is stored once, and only with a known key pair`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .pending)
+        #expect(try await store.write { try $0.insert(Sample.certificate(1), of: Sample.hash(0)) })
+        #expect(try await store.write { try !$0.insert(Sample.certificate(1), of: Sample.hash(0)) })
+        #expect(try await store.read { try $0.certificates(of: Sample.hash(0)).count } == 1)
+        #expect(
+            try await store.refusal { _ = try $0.insert(Sample.certificate(2), of: Sample.hash(9)) }
+                == .certificateKeyUnknown)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `key pairs are found by the beginning of every spelling of their hash`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .pending, .pending)
+        let hash = Sample.hash(1)
+        for text in [hash.hex, hash.base64, hash.base64URL] {
+            let prefix = String(text.prefix(6))
+            let found = try await store.read { try $0.keyPairs(prefix: prefix, limit: 5).map(\.publicKeyHash) }
+            #expect(found == [hash], "\(prefix)")
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `key pairs in one state are listed oldest first, after a cursor`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .standby, .pending, .standby)
+        let (all, rest) = try await store.read {
+            (
+                try $0.keyPairs(in: .standby, after: nil, limit: 9).map(\.publicKeyHash),
+                try $0.keyPairs(in: .standby, after: Sample.hash(0), limit: 9).map(\.publicKeyHash)
+            )
+        }
+        #expect(all == [Sample.hash(0), Sample.hash(2)] && rest == [Sample.hash(2)])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `active identity key pairs are those with that purpose that are active`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .standby)
+        try await store.write { transaction in
+            for (number, state) in [(5, KeyState.standby), (6, .pending), (7, .retiring)] {
+                let keyPair = Sample.keyPair(number, state, purpose: .identity)
+                try transaction.insert(keyPair, Sample.new(keyPair))
+            }
+        }
+        let found = try await store.read { try $0.activeIdentityKeyPairs().map(\.publicKeyHash) }
+        #expect(found == [Sample.hash(5), Sample.hash(7)])
+    }
+}

@@ -1,0 +1,86 @@
+import MerchantCore
+import Testing
+import Vocabulary
+
+/// The contract of ``MerchantReading`` and ``MerchantWriting``.
+@Suite struct MerchantContract {
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a merchant is read as it was stored and changed`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.write { try $0.insert(Sample.merchant(1)) }
+        #expect(try await store.read { try $0.merchant(Sample.identifier(1)) } == Sample.merchant(1))
+        #expect(try await store.read { try $0.merchant(Sample.identifier(2)) } == nil)
+        var changed = Sample.merchant(1)
+        changed.name = "Other"
+        changed.targetActiveKeyPairs = 3
+        try await store.write { [changed] in try $0.update(changed) }
+        #expect(try await store.read { try $0.merchant(Sample.identifier(1)) } == changed)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `an identifier is given once, even after its merchant was removed`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.write { transaction in
+            var merchant = Sample.merchant(1)
+            try transaction.insert(merchant)
+            merchant.removedAt = Sample.time(1)
+            try transaction.update(merchant)
+        }
+        #expect(try await store.refusal { try $0.insert(Sample.merchant(1)) } == .merchantExists)
+        #expect(try await store.read { try $0.merchant(Sample.identifier(1))?.removedAt } == Sample.time(1))
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a list has the merchants that were not removed, by identifier`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.write { transaction in
+            for number in [3, 1, 2] { try transaction.insert(Sample.merchant(number)) }
+            var removed = Sample.merchant(2)
+            removed.removedAt = Sample.time(1)
+            try transaction.update(removed)
+        }
+        let (all, rest, none) = try await store.read {
+            (
+                try $0.merchants(after: nil, limit: 10), try $0.merchants(after: Sample.identifier(1), limit: 10),
+                try $0.merchants(after: nil, limit: 0)
+            )
+        }
+        #expect(all == [Sample.merchant(1), Sample.merchant(3)] && rest == [Sample.merchant(3)] && none.isEmpty)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `platform integrators are the merchants with such an identifier`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        let integrator = try #require(MerchantIdentifier("platformintegrator.com.example"))
+        try await store.write { transaction in
+            try transaction.insert(Sample.merchant(1))
+            try transaction.insert(Merchant(identifier: integrator, name: nil, createdAt: Sample.time(0)))
+        }
+        #expect(try await store.read { try $0.platformIntegrators(limit: 2) } == [integrator])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a merchant with an active key pair cannot be removed, and an unknown one cannot be changed`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(1, .current)
+        var removed = Sample.merchant(1)
+        removed.removedAt = Sample.time(1)
+        let merchant = removed
+        let inUse = try await store.refusal { try $0.update(merchant) }
+        let unknown = try await store.refusal { try $0.update(Sample.merchant(2)) }
+        #expect(inUse == .merchantInUse && unknown == .merchantNotFound)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a write that throws changes nothing`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        let code = try await store.refusal { transaction in
+            try transaction.insert(Sample.merchant(1))
+            throw MerchantError(.overloaded, "on purpose")
+        }
+        #expect(code == .overloaded)
+        #expect(try await store.read { try $0.merchant(Sample.identifier(1)) } == nil)
+    }
+}

@@ -1,0 +1,67 @@
+import MerchantCore
+import Testing
+import Vocabulary
+
+/// The contract of ``StatusReading``.
+@Suite struct StatusContract {
+    @Test(arguments: StoreUnderTest.allCases)
+    func `counts follow every change`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .current, .standby, .pending)
+        try await store.stock(1, .current)
+        try await store.write { try $0.append(Sample.entry(.merchantAdded)) }
+        let counts = try await store.read { try $0.counts(at: Sample.time(0)) }
+        #expect(counts.merchants == 2 && counts.certificates == 3 && counts.merchantsBelowTarget == 1)
+        #expect(counts.keyPairs.filter { $0.value > 0 } == [.current: 2, .standby: 1, .pending: 1])
+        #expect(counts.auditRecords == 1 && counts.auditHead?.sequence == 1)
+        let later = try await store.read { try $0.counts(at: Sample.time(500 * 86_400)) }
+        #expect(counts.activeWithExpiredCertificate == 0 && later.activeWithExpiredCertificate == 3)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `expiring key pairs are counted and listed by kind and range`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .current, .standby, .retiring, .revoked)
+        let begin = Sample.certificate(0).notAfter
+        let end = Sample.certificate(2).notAfter
+        try store.repository.readNow { reading throws in
+            #expect(try reading.countEnding(.active, from: begin, to: end) == 2)
+            #expect(try reading.countEnding(.current, from: begin, to: end) == 1)
+            #expect(try reading.countEnding(.notCurrent, from: begin, to: end.adding(.seconds(1))) == 2)
+            let found = try reading.keyPairsExpiring(.notCurrent, from: begin, to: end.adding(.seconds(1)), limit: 1)
+            #expect(found.map(\.keyPair.publicKeyHash) == [Sample.hash(1)])
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `merchants below their target are listed by identifier and by expiry`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .current, .standby)
+        try await store.stock(1, .current)
+        try await store.stock(2)
+        let ends = Sample.certificate(10).notAfter
+        try store.repository.readNow { reading throws in
+            let below = try reading.merchantsBelowTarget(after: nil, limit: 9)
+            #expect(below.map(\.merchantIdentifier) == [Sample.identifier(1), Sample.identifier(2)])
+            #expect(below.map(\.activeKeyPairs) == [1, 0] && below.map(\.hadActiveKeyPair) == [true, false])
+            #expect(below.map(\.currentEnds) == [ends, nil])
+            #expect(try reading.merchantsBelowTarget(after: Sample.identifier(1), limit: 9).count == 1)
+            #expect(try reading.merchantsBelowTarget(endingBefore: ends, limit: 9).count == 1)
+            #expect(try reading.merchantsBelowTarget(endingBefore: ends.adding(.seconds(-1)), limit: 9).isEmpty)
+            #expect(try reading.countBelowTarget(endingFrom: ends, to: ends.adding(.seconds(1))) == 1)
+            #expect(try reading.countBelowTarget(endingFrom: Sample.time(0), to: ends) == 0)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a merchant that lost its last active key pair is told from a new one`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .standby)
+        try await store.stock(1)
+        #expect(try await store.read { try $0.countWithoutActiveKeyPair() } == 0)
+        try await store.write { try $0.update(Sample.keyPair(0, .revoked)) }
+        #expect(try await store.read { try $0.countWithoutActiveKeyPair() } == 1)
+        let lost = try await store.read { try $0.merchantsWithoutActiveKeyPair(limit: 9).map(\.merchantIdentifier) }
+        #expect(lost == [Sample.identifier(0)])
+    }
+}
