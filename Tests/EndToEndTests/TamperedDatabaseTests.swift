@@ -126,7 +126,7 @@ struct TamperedDatabaseTests {
         #expect(done.status == 0, "\(done.error)")
         try installation.start(answering: ["200", "503"])
         try installation.eventually("it is found") {
-            try installation.ctl("status").output.contains("was made by audit record")
+            try installation.ctl("status").output.contains("the row was removed")
         }
         #expect(try installation.check().status == 2)
         #expect(try installation.ctl("backup", "create", installation.path("b")).status == 1)

@@ -46,14 +46,15 @@ final class NamedKeysCustodian: KeyCustodian {
 
     func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding { .notConfigured }
 
-    struct NotNeeded: Error {}
-
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
-    ) throws -> NewKeyPair { throw NotNeeded() }
+    ) throws -> NewKeyPair {
+        throw MerchantError(.privateKeyMalformed, "this custodian reads no private keys")
+    }
+
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
-        throw NotNeeded()
+        throw MerchantError(.decryptionFailed, "these keys decrypt nothing")
     }
     func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes { SecretBytes(copying: hash.bytes) }
 }

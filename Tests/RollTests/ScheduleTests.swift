@@ -87,7 +87,7 @@ import Vocabulary
         try await pass(operations, days: 30)
         let reminders = repository.events.filter { $0.kind == .rollWaiting }
         #expect(reminders.count == 4)
-        #expect(reminders.allSatisfy { $0.severity == .warning && $0.detail.contains("waits for merchant") })
+        #expect(reminders.allSatisfy { $0.severity == .warning && $0.detail.contains("waiting for merchant") })
     }
 
     @Test func `a revoked key that is asked for raises one event a day, an unknown one none`() async throws {
