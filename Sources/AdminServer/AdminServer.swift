@@ -59,7 +59,7 @@ package struct AdminServer: Service {
             lingerTime: Self.lingerTime)
         report = RequestReport(
             problems: ProblemReporter(
-                log: log, damage: operations.damage, refusalLevel: .info, forbiddenLevel: .warning),
+                log: log, damage: operations.integrity, refusalLevel: .info, forbiddenLevel: .warning),
             requests: requests)
         let handlers = AdminHandlers(
             operations: operations, health: health, version: version, startedAt: startedAt,

@@ -122,7 +122,7 @@ package enum Daemon {
             Recurring(every: .seconds(10), ClockCheck(operations: operations.clock, conditions: conditions, logger: logger)),
             Recurring(
                 every: .seconds(3), start: .afterOneInterval,
-                KeyUseRecording(operations: operations.keyUses, caller: daemonCaller, logger: logger)),
+                KeyUseStorage(operations: operations.keyUses, caller: daemonCaller, logger: logger)),
             Recurring(
                 every: RefusalRecording.shortestPause, start: .afterOneInterval,
                 RefusalRecording(operations: operations.refusalAudit, caller: daemonCaller, logger: logger)),

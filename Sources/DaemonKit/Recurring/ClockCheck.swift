@@ -21,9 +21,9 @@ struct ClockCheck: RecurringTask {
 
     mutating func run() async {
         await report()
-        let isAccepted = operations.confirmedTime.acceptances > acceptances
+        let isAccepted = operations.acceptances > acceptances
         if isAccepted {
-            acceptances = operations.confirmedTime.acceptances
+            acceptances = operations.acceptances
             logger.notice("the machine's clock stayed as it was set and is accepted")
         }
         if isAccepted || round % Self.roundsBetweenStores == 0 { await store() }

@@ -35,7 +35,7 @@ struct DatabaseCheck: RecurringTask {
     /// Reports rows that the daemon did not write like this. Each operation refuses such a row by itself.
     private func checkRows() async {
         do {
-            for found in try await store.strangeContent() {
+            for found in try await store.inconsistentContent() {
                 integrity.note(MerchantError(.keyDamaged, "\(found): restore a backup"))
             }
         } catch { report(error, checking: "key pairs and schema") }

@@ -57,7 +57,7 @@ struct StoreRecovery: RecurringTask {
 
     /// Notes the file's inode in the lock: the next start, also after a kill, must know which file the write-ahead log belongs to.
     private func checkDatabaseFile() {
-        guard let replaced = store.look(), lock.replaced != replaced else { return }
+        guard let replaced = store.checkPlace(), lock.replaced != replaced else { return }
         lock.markReplaced(replaced)
         logger.critical("the database file was moved or replaced", metadata: ["inode": "\(replaced)"])
     }

@@ -116,7 +116,7 @@ final class StartRecord: Sendable {
         else { return }
         conditions.set(
             .databaseRestored, .warning,
-            "an older database was accepted at \(since): later changes, revocations too, are undone; see 'audit list'\(undone.map { $0.isEmpty ? "" : ". Undone by the restore: \($0)" } ?? "")"
+            "an older database was accepted at \(since): later changes, revocations too, are undone; see 'audit list'\(undone.isEmpty ? "" : ". Undone by the restore: \(undone)")"
         )
     }
 }

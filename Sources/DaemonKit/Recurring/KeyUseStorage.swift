@@ -3,7 +3,7 @@ import MerchantCore
 import MerchantOperations
 
 /// Stores the uses of keys that decryptors' requests showed. A crash loses those since the last round.
-struct KeyUseRecording: RecurringTask {
+struct KeyUseStorage: RecurringTask {
     let operations: KeyUseRecording
     let caller: Caller
     let logger: Logger
