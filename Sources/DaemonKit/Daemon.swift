@@ -119,7 +119,8 @@ package enum Daemon {
             openAPI: Schema.openAPI, requests: requests, logger: logger)
         // Shut down last to first: what the last requests of the servers leave behind is stored after them.
         var services: [any Service] = [
-            Recurring(every: .seconds(10), ClockCheck(operations: operations.clock, conditions: conditions, logger: logger)),
+            Recurring(
+                every: .seconds(10), ClockCheck(operations: operations.clock, conditions: conditions, logger: logger)),
             Recurring(
                 every: .seconds(3), start: .afterOneInterval,
                 KeyUseStorage(operations: operations.keyUses, caller: daemonCaller, logger: logger)),
@@ -132,7 +133,8 @@ package enum Daemon {
                     operations: operations.transitions, caller: daemonCaller,
                     eraseIfDue: { try await store.eraseRemovedBytesIfDue() }, logger: logger)),
             Recurring(
-                every: .seconds(60), RollSchedule(operations: operations.renewals, caller: daemonCaller, logger: logger)),
+                every: .seconds(60), RollSchedule(operations: operations.renewals, caller: daemonCaller, logger: logger)
+            ),
             Recurring(
                 every: .seconds(15),
                 RegistrationResolver(operations: operations.openCalls, caller: daemonCaller, logger: logger)),
@@ -163,7 +165,8 @@ package enum Daemon {
             Recurring(
                 every: .seconds(86_400), mayBlock: true,
                 DatabaseCheck(
-                    store: store, operations: operations.audit, integrity: operations.integrity, conditions: conditions, logger: logger)),
+                    store: store, operations: operations.audit, integrity: operations.integrity, conditions: conditions,
+                    logger: logger)),
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 StoreRecovery(
@@ -183,7 +186,8 @@ package enum Daemon {
                 Recurring(
                     every: BackupSchedule.longestPause, mayBlock: true,
                     BackupSchedule(
-                        settings: backup, operations: operations.backups, confirmedTime: confirmedTime, caller: daemonCaller,
+                        settings: backup, operations: operations.backups, confirmedTime: confirmedTime,
+                        caller: daemonCaller,
                         clock: clock, startedAt: startedAt, conditions: conditions, logger: logger)))
         }
         services += [decryptorServer, adminServer]

@@ -41,8 +41,8 @@ import Testing
             "stored key                  standby, of \(Self.merchant)",
             "signing time (UTC)          2026-11-21T05:00:00Z",
             "environment                 sandbox (", "certificates                2",
-            "verified                    no: nothing was checked", "certificate       ecc-smp-broker-sign_UC4-SANDBOX",
-            "role              signed the token",
+            "verified                    no, nothing was checked", "certificate       ecc-smp-broker-sign_UC4-SANDBOX",
+            "role              signer of the token",
             "extension         1.2.840.113635.100.6.29 (Apple marker: signs payment tokens)",
             "extension         1.2.840.113635.100.6.2.14 (Apple marker: Application Integration CA)",
         ] { #expect(up.output.contains(line), "\(line)\n\(up.output)") }
@@ -57,7 +57,7 @@ import Testing
         installation.stop()
         let down = try installation.ctl("token", "inspect", token)
         #expect(down.status == 0)
-        #expect(down.output.contains("stored key                  not known: "))
+        #expect(down.output.contains("stored key                  unknown: "))
         #expect(down.output.contains("2026-11-21T05:00:00Z"))
         let json = try installation.ctlJSON("token", "inspect", token)
         #expect(json["signingTime"] as? String == "2026-11-21T05:00:00Z")

@@ -102,7 +102,7 @@ struct DaemonTests {
             ),
             (
                 "https://ops.example.com/hidden", "  retention-days: 0",
-                "'events.retention-days' is '0', expected 1 to 3650"
+                "'events.retention-days' is '0', expected a number from 1 to 3650"
             ),
         ] {
             try settings(url, more)

@@ -20,7 +20,8 @@ extension AdminRoute {
 extension AdminHandlers {
     /// The bytes exactly as Apple provided them: hexadecimal digits, hence text.
     func getDomainFileBytes(_ call: AdminCall) async throws -> AdminResponse {
-        AdminResponse(bytes: ByteBuffer(bytes: try await operations.domains.domainFile().bytes), mediaType: "text/plain")
+        AdminResponse(
+            bytes: ByteBuffer(bytes: try await operations.domains.domainFile().bytes), mediaType: "text/plain")
     }
 
     func getDomainFile(_ call: AdminCall) async throws -> AdminResponse {

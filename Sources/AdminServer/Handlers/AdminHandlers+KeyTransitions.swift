@@ -26,7 +26,8 @@ extension AdminHandlers {
     func revokeKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let body = try call.read(RevokeKeyRequest.self)
         return try response(
-            await operations.transitions.revoke(hash, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request))
+            await operations.transitions.revoke(
+                hash, reason: body.reason, dryRun: body.dryRun ?? false, for: call.request))
     }
 
     func restoreKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {

@@ -68,7 +68,8 @@ extension AdminHandlers {
     }
 
     func getMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> AdminResponse {
-        try AdminResponse(MerchantDocument(try await operations.merchants.merchant(identifier))).about(merchant: identifier)
+        try AdminResponse(MerchantDocument(try await operations.merchants.merchant(identifier))).about(
+            merchant: identifier)
     }
 
     func changeMerchant(_ call: AdminCall, _ identifier: MerchantIdentifier) async throws -> AdminResponse {

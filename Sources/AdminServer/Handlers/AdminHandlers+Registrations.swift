@@ -73,7 +73,8 @@ extension AdminHandlers {
             try PartnerInternalMerchantIdentifier(text, named: "cursor")
         }
         let repair = body.repair ?? false
-        let report = try await operations.registrationSync.sync(after: cursor, limit: limit, repair: repair, for: call.request)
+        let report = try await operations.registrationSync.sync(
+            after: cursor, limit: limit, repair: repair, for: call.request)
         return try AdminResponse(SyncDocument(report)).about(dryRun: !repair)
     }
 

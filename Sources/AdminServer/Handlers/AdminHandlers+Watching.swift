@@ -16,7 +16,8 @@ extension AdminRoute {
 
 extension AdminHandlers {
     func getStatus(_ call: AdminCall) async throws -> AdminResponse {
-        try AdminResponse(StatusDocument(try await operations.monitoring.status(), version: version, startedAt: startedAt))
+        try AdminResponse(
+            StatusDocument(try await operations.monitoring.status(), version: version, startedAt: startedAt))
     }
 
     func getHealth(_ call: AdminCall) async throws -> AdminResponse {

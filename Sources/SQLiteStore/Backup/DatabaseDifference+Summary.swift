@@ -36,7 +36,7 @@ extension DatabaseDifference.Kind {
     fileprivate func words(_ count: Int) -> String {
         let isOne = count == 1
         return switch self {
-        case .answeringAgain: isOne ? "withdrawn key pair answers again" : "withdrawn key pairs answer again"
+        case .answeringAgain: isOne ? "revoked key pair is usable again" : "revoked key pairs are usable again"
         case .missing: isOne ? "key pair is not in it" : "key pairs are not in it"
         case .undestroyed:
             isOne ? "destroyed private key is back, sealed" : "destroyed private keys are back, sealed"

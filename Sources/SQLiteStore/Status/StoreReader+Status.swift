@@ -28,7 +28,6 @@ extension StoreReading {
         counts.auditRecords = counts.auditHead?.sequence ?? 0
         return counts
     }
-
 }
 
 // MARK: - Expiring key pairs and merchants below their target

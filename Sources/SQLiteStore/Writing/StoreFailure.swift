@@ -31,7 +31,7 @@ enum StoreFailure {
         case let error as Replaced:
             MerchantError(
                 .storeUnavailable,
-                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected): stop the daemon, then put back the file that was opened, the '-wal' beside it untouched, or restore a backup; a stop in order, not by kill -9, saves what a lost '-wal' holds"
+                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected): stop the daemon, then put back the file that was opened, the '-wal' beside it untouched, or restore a backup; a clean shutdown, not kill -9, saves what a lost '-wal' holds"
             )
         default: error
         }
