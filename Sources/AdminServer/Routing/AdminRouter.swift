@@ -37,7 +37,7 @@ struct AdminRouter: Sendable {
                 Route(method, RouterPath(route.path)) {
                     PermitCheck(route: route, handlers: handlers)
                     RequestInput(route: route)
-                    ReadConcurrency(route: route, reads: reads, waitingReads: waitingReads)
+                    ReadLimit(route: route, reads: reads, waitingReads: waitingReads)
                     Handle { [call = RouteCall(route: route, logger: logger)] _, context in
                         try await call.respond(context)
                     }
@@ -73,7 +73,7 @@ struct PermitCheck: RouterMiddleware {
 }
 
 /// Bounds the number of reads that one user has answered at the same time.
-struct ReadConcurrency: RouterMiddleware {
+struct ReadLimit: RouterMiddleware {
     let route: AdminRoute
     let reads: ReadConcurrency
     let waitingReads: ReadConcurrency
