@@ -58,7 +58,7 @@ need_python() {
 
 # need_test_tools: everything that a test runs, so that none is skipped for a missing program.
 need_test_tools() {
-  need_commands openssl=openssl curl=curl strace=strace cc=gcc
+  need_commands openssl=openssl curl=curl strace=strace cc=gcc jq=jq
   need_packages libc6-dev
   need_python
 }
