@@ -194,7 +194,7 @@ let testTargets: [Target] = [
         "AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(
         name: "MerchantTestSupport",
-        dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets"],
+        dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLinux"],
         path: "Tests/MerchantTestSupport", swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
     tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),

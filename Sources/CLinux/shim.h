@@ -6,11 +6,16 @@ static inline int clinux_make_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0
 
 #include <spawn.h>
 
-// <spawn.h> declares it only with _GNU_SOURCE (glibc 2.34), which Swift's Glibc module does not define.
+// <spawn.h> declares these only with _GNU_SOURCE (glibc 2.34 and 2.29), which Swift's Glibc module does not define.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
 static inline int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int from) {
     return posix_spawn_file_actions_addclosefrom_np(actions, from);
+}
+
+static inline int clinux_spawn_change_directory(posix_spawn_file_actions_t *actions, const char *path) {
+    return posix_spawn_file_actions_addchdir_np(actions, path);
 }
 
 #include <stdint.h>
