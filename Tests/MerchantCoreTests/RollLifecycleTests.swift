@@ -74,7 +74,7 @@ import Vocabulary
         let finished = RollLifecycle.standing(
             of: ended, from: nil, fromUse: nil, to: Self.keyPair(Self.new, .current), toUse: nil, policy: RollPolicy(),
             at: Self.now)
-        #expect(finished.state == .finished && finished.waitingFor == .nobody && finished.next == nil)
+        #expect(finished.state == .finished && finished.waitingFor == .none && finished.next == nil)
     }
 
     @Test func `a roll of an exported key never becomes quiet by itself`() {

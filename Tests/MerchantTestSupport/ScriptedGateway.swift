@@ -45,7 +45,7 @@ package final class ScriptedGateway: RegistrationGateway {
                 GatewayError(.failedAtApple, detail, status: 500, mayHaveActed: true)
             case .malformedAfterActing: GatewayError(.unexpectedAnswer, detail, status: 200, mayHaveActed: true)
             case .resetBeforeActing, .resetAfterActing, .actsLate, .answeredAgain:
-                GatewayError(.answerLost, detail, mayHaveActed: true)
+                GatewayError(.responseNotReceived, detail, mayHaveActed: true)
             }
         }
     }

@@ -105,7 +105,7 @@ import Vocabulary
 
     @Test func `proof promotes nothing where the setting is off`() async throws {
         var policy = RollPolicy()
-        policy.promotesOnProof = false
+        policy.promotesOnFirstDecryption = false
         let real = try RealStore(policy: policy)
         _ = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
@@ -144,7 +144,7 @@ import Vocabulary
         async throws
     {
         var policy = RollPolicy()
-        policy.promotesOnProof = false
+        policy.promotesOnFirstDecryption = false
         for automatic in [true, false] {
             let real = automatic ? self.real : try RealStore(policy: policy)
             _ = try await real.onboard(merchant)
