@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The rows of the architecture, lowest first. A target imports only from rows below its own; targets in one row
-// never import each other. `Tests/ArchitectureTests` reads the rows from this file, their only copy, and checks every import in Sources/.
+// The modules stand in rows, lowest row first. A module imports only from lower rows, never from its own row.
+// Tests/ArchitectureTests reads the rows from this file, which is their only copy, and checks every import in Sources/.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func room(
+func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, sources: [String]? = nil,
     resources: [Resource]? = nil
 ) -> Target {
@@ -57,18 +57,18 @@ extension Target.Dependency {
 }
 
 let base: [Target] = [
-    room("Vocabulary", [.crypto]),
-    room("StrictJSON"),
-    room("Secrets"),
-    room("LocalSocket", [.nioCore]),
-    room("HTTPKit", [.nioCore, .nioHTTP1, .logging]),
-    room("OutboundHTTP", [.asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL]),
+    module("Vocabulary", [.crypto]),
+    module("StrictJSON"),
+    module("Secrets"),
+    module("LocalSocket", [.nioCore]),
+    module("HTTPKit", [.nioCore, .nioHTTP1, .logging]),
+    module("OutboundHTTP", [.asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
-    // Nothing imports it: a program that names it has its `free`.
+    // No module imports it. A program that depends on it is linked with its `free`, which overwrites memory.
     .target(name: "CWipingAllocator"),
     .systemLibrary(
         name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    room(
+    module(
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
             .embedInCode("migrations/v0001_initial.sql"), .embedInCode("claims/v0001_claims.sql"),
@@ -79,17 +79,17 @@ let base: [Target] = [
 ]
 
 let domain: [Target] = [
-    room("MerchantCore", ["Vocabulary", "Secrets", .crypto]),
-    room("PaymentToken", ["Vocabulary", "StrictJSON", "Secrets", "CLibCrypto", .crypto]),
-    room("WireAPI", ["Vocabulary", "StrictJSON"]),
+    module("MerchantCore", ["Vocabulary", "Secrets", .crypto]),
+    module("PaymentToken", ["Vocabulary", "StrictJSON", "Secrets", "CLibCrypto", .crypto]),
+    module("WireAPI", ["Vocabulary", "StrictJSON"]),
 ]
 
 let useCases: [Target] = [
-    room("MerchantOperations", ["MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto])
+    module("MerchantOperations", ["MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto])
 ]
 
 let servers: [Target] = [
-    room(
+    module(
         "ServerKit",
         [
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "StrictJSON", "LocalSocket", "HTTPKit",
@@ -98,7 +98,7 @@ let servers: [Target] = [
 ]
 
 let edges: [Target] = [
-    room(
+    module(
         "AdminServer",
         [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
@@ -106,35 +106,35 @@ let edges: [Target] = [
             .hummingbirdRouter, .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
             .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioExtras, .logging, .serviceLifecycle,
         ]),
-    room(
+    module(
         "DecryptorServer",
         [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
             "LocalSocket", "HTTPKit", "ServerKit", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
         ]),
-    room("SQLiteStore", ["MerchantCore", "Vocabulary", "Schema", "CSQLite", .grdb, .crypto]),
-    room(
+    module("SQLiteStore", ["MerchantCore", "Vocabulary", "Schema", "CSQLite", .grdb, .crypto]),
+    module(
         "KeyCustody",
         [
             "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLibCrypto", "CLinux", .crypto, .cryptoExtras,
             .x509, .swiftASN1,
         ]),
-    room(
+    module(
         "EventDelivery",
         [
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "OutboundHTTP", .crypto, .logging,
             .serviceLifecycle,
         ]),
-    room(
+    module(
         "MerchantKeyClient",
         ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
-    room(
+    module(
         "AppleGateway",
         ["MerchantCore", "Vocabulary", "OutboundHTTP", .crypto, .nioPosix, .logging]),
 ]
 
 let composition: [Target] = [
-    room(
+    module(
         "DaemonKit",
         [
             "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "SQLiteStore", "KeyCustody",
@@ -147,10 +147,10 @@ let composition: [Target] = [
             .serviceLifecycle,
             .unixSignals, .logging, .argumentParser,
         ]),
-    room(
+    module(
         "AdminCommands",
         ["MerchantKeyClient", "WireAPI", "PaymentToken", "Vocabulary", "StrictJSON", .argumentParser]),
-    room(
+    module(
         "SandboxKit",
         [
             "Vocabulary", .crypto, .cryptoExtras, .x509, .swiftASN1, .argumentParser, .asyncHTTPClient, .nioCore,
@@ -173,15 +173,15 @@ let testTargets: [Target] = [
         "PaymentTokenTests",
         ["PaymentToken", "SandboxKit", "MerchantTestSupport", "Secrets", "Vocabulary", .crypto, .cryptoExtras],
         resources: [.copy("Scripts")]),
-    // As another program sees the library: nothing but what is public.
+    // Uses only the public API of the libraries, as other packages do.
     .testTarget(
         name: "PaymentTokenExampleTests", dependencies: ["PaymentToken", "MerchantKeyClient", .crypto],
         packageAccess: false, swiftSettings: strict),
-    // scripts/bench runs it.
+    // Run by scripts/bench.
     .executableTarget(
         name: "TokenBench", dependencies: ["PaymentToken", "Vocabulary", "CLibCrypto", .crypto],
         path: "Tests/TokenBench", swiftSettings: strict),
-    // scripts/fuzz builds it with libFuzzer; without, it runs the targets over files.
+    // Built with libFuzzer by scripts/fuzz. Without libFuzzer, it runs its targets on files.
     .executableTarget(
         name: "TokenFuzz", dependencies: ["PaymentToken", "Secrets", "Vocabulary"], path: "Tests/TokenFuzz",
         swiftSettings: strict),
@@ -196,7 +196,7 @@ let testTargets: [Target] = [
     .target(
         name: "MerchantTestSupport",
         dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLinux"],
-        path: "Tests/MerchantTestSupport", swiftSettings: strict),
+        path: "Tests/MerchantTestSupport", resources: [.copy("Scripts")], swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
     tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),
     tests("OutboundHTTPTests", ["OutboundHTTP"]),
@@ -224,7 +224,7 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStoreTests",
         ["SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
-    // One suite for each port of the store, run on every store.
+    // One suite for each port of the store. Each runs on every implementation of the store.
     tests(
         "StoreContractTests", ["MerchantTestSupport", "SQLiteStore", "MerchantCore", "Vocabulary"]),
     tests("DaemonKitTests", ["DaemonKit", "MerchantCore", "Vocabulary", .yams, .logging, .serviceLifecycle]),

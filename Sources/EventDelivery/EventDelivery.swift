@@ -2,7 +2,7 @@ package import Logging
 package import MerchantOperations
 import ServiceLifecycle
 
-/// Delivers stored events to the webhooks of the settings: signed, in order for each merchant, at least once.
+/// Delivers stored events to the webhooks of the settings: signed, at least once, and one after another for each merchant.
 ///
 /// It reads the events from the store and records deliveries there. Nothing in the daemon waits for it.
 package struct EventDelivery: Service {

@@ -17,14 +17,14 @@ package struct Webhook: Sendable {
     package let allowsInternalAddresses: Bool
 
     /// - Parameter trustRoots: contents of PEM files; nil for the system's roots.
-    /// - Throws: ``WebhookFault`` for an internal address that is not allowed, secrets that cannot be read, or trust roots
-    ///   without certificates.
+    /// - Throws: ``WebhookConfigurationError`` for an internal address that is not allowed, secrets that cannot be
+    ///   read, or trust roots without certificates.
     package init(
         name: String, address: WebhookAddress, secretFile: String, kinds: Set<Event.Kind>?,
         trustRoots: [[UInt8]]?, allowsInternalAddresses: Bool
-    ) throws(WebhookFault) {
+    ) throws(WebhookConfigurationError) {
         if let literal = address.literal, literal.isInternal, !allowsInternalAddresses {
-            throw WebhookFault(
+            throw WebhookConfigurationError(
                 "is at the internal address \(literal), expected a public one or allow-internal-addresses")
         }
         _ = try WebhookSecrets.read(secretFile)
@@ -35,7 +35,7 @@ package struct Webhook: Sendable {
         do {
             self.trustRoots = try trustRoots.map { try TrustRoots(pem: Array($0.joined(separator: [0x0A]))) } ?? .system
         } catch {
-            throw WebhookFault("has trust roots without a certificate, expected PEM files of certificates")
+            throw WebhookConfigurationError("has trust roots without a certificate, expected PEM files of certificates")
         }
         self.allowsInternalAddresses = allowsInternalAddresses
     }
@@ -56,26 +56,27 @@ package struct WebhookAddress: Hashable, Sendable {
     /// The host if it is an IP address; nil for a name.
     let literal: NetworkAddress?
 
-    /// - Throws: ``WebhookFault`` with what was found and expected, without path and query, which may contain a secret.
-    package init(_ text: String) throws(WebhookFault) {
+    /// - Throws: ``WebhookConfigurationError`` with what was found and expected, without path and query, which may
+    ///   contain a secret.
+    package init(_ text: String) throws(WebhookConfigurationError) {
         guard text.utf8.count <= Self.longest else {
-            throw WebhookFault("has \(text.utf8.count) bytes, expected at most \(Self.longest)")
+            throw WebhookConfigurationError("has \(text.utf8.count) bytes, expected at most \(Self.longest)")
         }
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
-            throw WebhookFault("is not a URL, expected one such as https://example.com/events")
+            throw WebhookConfigurationError("is not a URL, expected one such as https://example.com/events")
         }
-        guard scheme == "https" else { throw WebhookFault("is a URL with '\(scheme)', expected https") }
+        guard scheme == "https" else { throw WebhookConfigurationError("is a URL with '\(scheme)', expected https") }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
-            throw WebhookFault("has a user, a password or a fragment, expected none")
+            throw WebhookConfigurationError("has a user, a password or a fragment, expected none")
         }
         let found = (parts.host ?? "").lowercased()
         let host = found.hasPrefix("[") && found.hasSuffix("]") ? String(found.dropFirst().dropLast()) : found
         literal = NetworkAddress(host)
         guard literal != nil || Self.isName(host) else {
-            throw WebhookFault("names no host, expected a domain name or an IP address")
+            throw WebhookConfigurationError("names no host, expected a domain name or an IP address")
         }
         guard (1...65_535).contains(parts.port ?? 443) else {
-            throw WebhookFault("has port \(parts.port ?? 0), expected 1 to 65535")
+            throw WebhookConfigurationError("has port \(parts.port ?? 0), expected 1 to 65535")
         }
         self.host = host
         port = parts.port ?? 443
@@ -83,7 +84,7 @@ package struct WebhookAddress: Hashable, Sendable {
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
         let query = parts.percentEncodedQuery.map { "?\($0)" } ?? ""
         guard let url = URL(string: "https://\(authority):\(port)\(path)\(query)") else {
-            throw WebhookFault("is not a URL, expected one such as https://example.com/events")
+            throw WebhookConfigurationError("is not a URL, expected one such as https://example.com/events")
         }
         self.url = url
     }
@@ -105,7 +106,7 @@ package struct WebhookAddress: Hashable, Sendable {
 }
 
 /// Why a webhook's settings were refused: the end of a sentence that begins with the webhook's name.
-package struct WebhookFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct WebhookConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -4,7 +4,7 @@ import MerchantOperations
 import OutboundHTTP
 import Vocabulary
 
-/// Delivers events to one webhook: in order within a lane (one merchant's events), lanes concurrently.
+/// Delivers events to one webhook: one after another within a lane (one merchant's events), lanes concurrently.
 ///
 /// The store alone knows what was delivered. This actor knows only which lanes have a running attempt.
 actor WebhookDispatcher {

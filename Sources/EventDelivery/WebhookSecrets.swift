@@ -12,21 +12,22 @@ package struct WebhookSecrets: Sendable {
 
     /// Reads a file with one secret on each line.
     ///
-    /// - Throws: ``WebhookFault`` for a file that cannot be read or that every user can read, or for another number or length of
-    ///   secrets.
-    package static func read(_ path: String) throws(WebhookFault) -> WebhookSecrets {
+    /// - Throws: ``WebhookConfigurationError`` for a file that cannot be read or that every user can read, or for
+    ///   another number or length of secrets.
+    package static func read(_ path: String) throws(WebhookConfigurationError) -> WebhookSecrets {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw WebhookFault("has a secret file \(path) that cannot be read: \(String(cString: strerror(errno)))")
+            throw WebhookConfigurationError(
+                "has a secret file \(path) that cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
         var found = stat()
         guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw WebhookFault("has a secret file \(path) that is not a regular file, expected one")
+            throw WebhookConfigurationError("has a secret file \(path) that is not a regular file, expected one")
         }
         guard found.st_mode & 0o007 == 0 else {
             let mode = String(found.st_mode & 0o7777, radix: 8)
-            throw WebhookFault(
+            throw WebhookConfigurationError(
                 "has a secret file \(path) with mode 0\(mode), expected 0600 or 0640: every user of this machine can read it"
             )
         }
@@ -34,14 +35,15 @@ package struct WebhookSecrets: Sendable {
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         defer { for index in buffer.indices { buffer[index] = 0 } }
         guard count >= 0 else {
-            throw WebhookFault("has a secret file \(path) that cannot be read: \(String(cString: strerror(errno)))")
+            throw WebhookConfigurationError(
+                "has a secret file \(path) that cannot be read: \(String(cString: strerror(errno)))")
         }
         let lines = buffer[..<count].split(separator: UInt8(ascii: "\n")).map { line in
             line.last == UInt8(ascii: "\r") ? line.dropLast() : line
         }
         guard (1...2).contains(lines.count), lines.allSatisfy({ (shortest...longest).contains($0.count) }) else {
             let lengths = lines.map { "\($0.count)" }.joined(separator: ", ")
-            throw WebhookFault(
+            throw WebhookConfigurationError(
                 "has a secret file \(path) with lines of \(lengths.isEmpty ? "no" : lengths) bytes, expected one or two secrets of \(shortest) to \(longest) bytes, one on each line"
             )
         }

@@ -14,8 +14,8 @@ struct WebhookSender: Sendable {
     let connections: WebhookConnections
     let limits: EventDelivery.Limits
 
-    /// - Throws: ``DeliveryFailure``, ``OutboundFailure`` or ``HostResolutionError`` unless the receiver responded with status 200
-    ///   to 299.
+    /// - Throws: ``DeliveryFailure``, ``OutboundFailure`` or ``HostResolutionError`` unless the receiver responded with
+    ///   status 200 to 299.
     func deliver(_ event: StoredEvent, at now: Timestamp) async throws {
         let body = try Self.body(event)
         let secrets: WebhookSecrets

@@ -75,7 +75,7 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
         return try PrivateKeyPEM.encode(try open(found).bytes)
     }
 
-    package func prove(_ stored: SealedKeyPair) throws {
+    package func verifyPrivateKey(of stored: SealedKeyPair) throws {
         defer { clibcrypto_overwrite_traces() }
         _ = try open(stored)
     }

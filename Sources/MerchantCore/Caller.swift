@@ -5,10 +5,10 @@ package struct Caller: Hashable, Sendable {
     package let uid: UInt32
     /// Its primary group, which the audit names.
     package let gid: UInt32
-    /// Every group it was in, the primary one or not.
+    /// All its groups, including the primary one.
     package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
-    /// The program's path, if it could be read. It is only reported: the process may have ended or changed since.
+    /// The program's path, if it could be read. For reports only: the process may have ended or changed since.
     package let program: String
 
     package init(uid: UInt32, gid: UInt32, supplementaryGroups: Set<UInt32> = [], pid: Int32, program: String) {
@@ -27,25 +27,25 @@ package struct Caller: Hashable, Sendable {
 
 /// What a caller may do.
 package enum Permit: String, Sendable, CaseIterable {
-    /// Resolve a publicKeyHash on the decryptor's socket.
+    /// Resolve a publicKeyHash on the decryptor socket.
     case resolve
-    /// Have a token's symmetric key restored.
+    /// Restore a token's symmetric key.
     case symmetricKey
-    /// Have payment tokens verified and decrypted.
+    /// Verify and decrypt payment tokens.
     case decrypt
     /// Decrypt without verifying the signature.
     case decryptUnverified
-    /// Judge a token at another time than now.
+    /// Verify a token as of another time than now.
     case judgeAtOtherTime
-    /// Take a private key out. Never given by default.
+    /// Export a private key. Never granted by default.
     case exportPrivateKey
-    /// Read merchants, keys, certificates, status and audit on the admin's socket.
+    /// Read merchants, keys, certificates, status and audit on the admin socket.
     case read
-    /// Everything that changes something on the admin's socket.
+    /// Change anything on the admin socket.
     case administer
 }
 
-/// What one caller was granted, and for whom.
+/// The permits of a caller, and the merchants that they apply to.
 package struct Grant: Hashable, Sendable {
     package let permits: Set<Permit>
     /// nil: every merchant.
@@ -63,7 +63,7 @@ package struct Grant: Hashable, Sendable {
         }
     }
 
-    /// - Throws: `forbidden` where the grant is for other merchants only.
+    /// - Throws: `forbidden` if the grant is only for other merchants.
     package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
         try require(permit)
         guard merchants?.contains(merchant) ?? true else {
@@ -72,7 +72,7 @@ package struct Grant: Hashable, Sendable {
     }
 }
 
-/// Who may do what: the setting `callers`, default deny.
+/// The setting `callers`: which permits each caller has. Without a matching rule a caller has none.
 package struct CallerPolicy: Hashable, Sendable {
     /// One entry of the setting.
     package struct Rule: Hashable, Sendable {
@@ -99,15 +99,15 @@ package struct CallerPolicy: Hashable, Sendable {
         return CallerPolicy(rules: Set([ownUID, 0]).sorted().map { Rule(subject: .uid($0), grant: grant) })
     }
 
-    /// The union of the rules that name the caller's uid or gid, as they stood when it connected.
+    /// The union of the rules that name the caller's uid or one of its gids, as they were when it connected.
     ///
-    /// Rules for some merchants only do not narrow a rule for all: each permit is kept with the widest scope it was given;
-    /// a caller whose scoped rules differ gets several grants, tried in order.
+    /// A rule for some merchants does not narrow a rule for all: each permit has the widest scope that a rule gives it.
+    /// A caller whose scoped rules differ gets several grants, checked one after another.
     package func grants(for caller: Caller) -> [Grant] {
         grants(uid: caller.uid, groups: caller.supplementaryGroups.union([caller.gid]))
     }
 
-    /// As above, before anything else is known of the caller.
+    /// The permits of a caller of which only uid and gid are known.
     package func grants(uid callerUID: UInt32, groups: Set<UInt32>) -> [Grant] {
         rules.filter { rule in
             switch rule.subject {
@@ -119,7 +119,7 @@ package struct CallerPolicy: Hashable, Sendable {
 }
 
 extension [Grant] {
-    /// - Throws: `forbidden` unless one of the grants has the permit, for whichever merchants.
+    /// - Throws: `forbidden` unless one of the grants has the permit, for any merchants.
     package func require(_ permit: Permit) throws(MerchantError) {
         guard contains(where: { $0.permits.contains(permit) }) else {
             throw MerchantError(.forbidden, "the caller has no permit '\(permit.rawValue)'")
@@ -134,10 +134,10 @@ extension [Grant] {
         }
     }
 
-    /// Whether nothing at all was granted.
+    /// Whether the caller has no permit.
     package var allowNothing: Bool { allSatisfy { $0.permits.isEmpty } }
 
-    /// The merchants that grants with the permit name.
+    /// The merchants named by the grants that have the permit.
     package func merchants(_ permit: Permit) -> Set<MerchantIdentifier> {
         filter { $0.permits.contains(permit) }.reduce(into: []) { $0.formUnion($1.merchants ?? []) }
     }

@@ -1,11 +1,11 @@
-/// A refusal or a failure.
+/// An error of the daemon: a refused request or a failure.
 ///
 /// Callers branch on `code`, whose meaning never changes. `detail` says what failed, why and what to do, in lower case, and
 /// never holds a secret.
 package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     package let detail: String
-    /// Seconds after which a repetition may succeed, if known.
+    /// Seconds after which a repeat may succeed, if known.
     package let retryAfter: Int?
 
     package init(_ code: Code, _ detail: String, retryAfter: Int? = nil) {

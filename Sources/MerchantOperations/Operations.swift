@@ -6,7 +6,7 @@ package import Vocabulary
 ///
 /// Only composition roots use it. They pass each server and each service the use cases that it needs.
 package struct Operations: Sendable {
-    /// What use cases depend on outside their own module.
+    /// The collaborators of the use cases outside this module.
     package struct Collaborators: Sendable {
         package let store: any MerchantRepository
         package let custodian: any KeyCustodian
@@ -22,7 +22,7 @@ package struct Operations: Sendable {
         package var gateway: any RegistrationGateway = NotConfiguredGateway()
         package var domainChecker: (any DomainChecker)?
 
-        /// - Parameter confirmedTime: nil: the clock is right at the start.
+        /// - Parameter confirmedTime: nil: the machine's clock is correct at the start.
         package init(
             store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
             confirmedTime: ConfirmedTime? = nil, environment: Environment
@@ -59,7 +59,7 @@ package struct Operations: Sendable {
     package let clock: ClockOperations
     package let start: StartOperations
 
-    /// Notified of events by the store; wakes those who wait for them.
+    /// The store notifies it of new events; it wakes the waiting tasks.
     package let notifier = EventNotifier()
     package let refusals: RefusalLog
     package let integrity = IntegrityFindings()

@@ -1,4 +1,4 @@
-/// A JSON text, RFC 8259, kept as it was written: members in order, numbers as their digits.
+/// A JSON text, RFC 8259, kept as written: members in their sequence, numbers as their digits.
 ///
 /// The parser refuses what other parsers guess about: duplicate names, trailing bytes, invalid UTF-8, lone surrogates.
 package enum JSONValue: Hashable, Sendable {

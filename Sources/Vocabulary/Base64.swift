@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// Base64 as its senders must spell it, RFC 4648 sections 4 and 5.
+/// Base64 with one accepted spelling, RFC 4648 sections 4 and 5.
 package enum Base64 {
-    /// Standard alphabet, padded, no line breaks, no bits left over: what Apple sends and what we accept.
+    /// Standard alphabet, padded, no line breaks, no unused bits set: the spelling that Apple sends and the daemon accepts.
     ///
     /// - Returns: nil for anything else, so that one value has exactly one spelling.
     package static func decode(_ text: String) -> Data? {

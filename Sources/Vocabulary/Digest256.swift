@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A SHA-256 value with a meaning of its own: 32 bytes, comparable, printable, cheap to hash and to copy.
+/// A SHA-256 value of one kind: 32 bytes, comparable, printable, cheap to hash and to copy.
 package protocol Digest256: Hashable, Sendable, CustomStringConvertible {
     var words: Words256 { get }
     init(words: Words256)
@@ -27,7 +27,7 @@ package struct Words256: Hashable, Sendable {
         (a, b, c, d) = words
     }
 
-    /// The same for bytes that lie still, compiled once for all modules: every request passes here.
+    /// The same for contiguous bytes. Not generic, so that it is compiled once for all modules: every request uses it.
     package init?(bytes: Span<UInt8>) {
         guard bytes.count == 32 else { return nil }
         func word(_ begin: Int) -> UInt64 {
@@ -55,10 +55,10 @@ extension Digest256 {
     /// 64 lower-case hexadecimal digits.
     package var hex: String { Hex.encode(bytes) }
 
-    /// 44 characters, standard alphabet, padded: the spelling a payment token carries.
+    /// 44 characters, standard alphabet, padded: the spelling in payment tokens.
     package var base64: String { Data(bytes).base64EncodedString() }
 
-    /// 43 characters, URL alphabet, no padding: the spelling our paths use.
+    /// 43 characters, URL alphabet, no padding: the spelling in paths.
     package var base64URL: String {
         Base64.urlAlphabet(base64.dropLast())
     }

@@ -1,20 +1,21 @@
-/// Text that one person writes and another reads: a merchant's name, the reason of a revocation.
+/// Text for people, such as a merchant's name or the reason for a revocation.
 ///
-/// The rule follows the FreeformClass of PRECIS (RFC 8264 section 4.3): nothing that is invisible, reorders what stands
-/// around it, or steers a terminal.
+/// Follows the FreeformClass of PRECIS (RFC 8264 section 4.3): no character may be invisible, reorder the text around it
+/// or control a terminal.
 ///
-/// Refused are controls, format characters (bidirectional controls, zero-width spaces, the byte order mark, tags), line and
-/// paragraph separators, private-use and unassigned code points, invisible fillers, and text of nothing but blanks. Unlike
-/// PRECIS it accepts variation selectors, which names in Japanese and emoji need. The joiners U+200C and U+200D, which
-/// Persian, the scripts of India and emoji need, are accepted between two characters that are neither ASCII nor blanks.
+/// Refuses control characters, format characters (bidirectional controls, zero-width spaces, the byte order mark,
+/// tags), line and paragraph separators, private-use and unassigned code points, invisible fillers, and text of blanks
+/// only. Unlike PRECIS it accepts variation selectors, which names in Japanese and emoji need. The joiners U+200C and
+/// U+200D, which Persian, the scripts of India and emoji need, are accepted between two characters that are neither
+/// ASCII nor blanks.
 package struct DisplayText: Hashable, Sendable {
-    /// Why a text is refused.
+    /// The reason why a text is refused.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case length(Int, longest: Int)
         case blank
         case character(Unicode.Scalar)
 
-        /// After the name of a field. Quotes nothing of the text.
+        /// Follows the name of a field in an error message. Does not quote the text.
         package var description: String {
             switch self {
             case .length(let bytes, let longest): "has \(bytes) bytes, expected 1 to \(longest)"
@@ -27,7 +28,7 @@ package struct DisplayText: Hashable, Sendable {
 
     package let rawValue: String
 
-    /// - Parameter longest: in bytes of UTF-8.
+    /// - Parameter longest: the limit in bytes of UTF-8.
     package init(_ text: String, longest: Int) throws(Fault) {
         let bytes = text.utf8.count
         guard (1...longest).contains(bytes) else { throw .length(bytes, longest: longest) }
@@ -36,7 +37,7 @@ package struct DisplayText: Hashable, Sendable {
         rawValue = text
     }
 
-    /// - Returns: the first character that no text may contain; nil where there is none. A blank text has none.
+    /// - Returns: the first refused character; nil if there is none. Does not check for blank text.
     package static func firstRefused(in text: String) -> Unicode.Scalar? {
         let scalars = text.unicodeScalars
         return scalars.indices.first { !accepts(scalars, at: $0) }.map { scalars[$0] }
@@ -63,7 +64,7 @@ package struct DisplayText: Hashable, Sendable {
     }
 
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-        // U+2800 is a braille pattern without dots.
+        // U+2800 is the braille pattern without dots, which looks like a blank.
         !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
     }
 
@@ -74,7 +75,7 @@ package struct DisplayText: Hashable, Sendable {
 }
 
 extension String {
-    /// The text with `?` for every character that ``DisplayText`` refuses, so that stored text can't steer a terminal.
+    /// The text with `?` for every character that ``DisplayText`` refuses, so that stored text cannot control a terminal.
     package func printable(keepingLines: Bool) -> String {
         let scalars = unicodeScalars
         guard scalars.indices.contains(where: { !DisplayText.accepts(scalars, at: $0) }) else { return self }

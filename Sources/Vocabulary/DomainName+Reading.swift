@@ -1,14 +1,14 @@
 import FoundationEssentials
-// Only where this is linked does URLComponents convert names.
+// URLComponents converts names only if this module is linked.
 import FoundationInternationalization
 
 extension DomainName {
     /// Reads a name as people write it: ASCII in either case, or Unicode, which is converted by IDNA (UTS #46,
     /// non-transitional) to its `xn--` form.
     ///
-    /// - Returns: nil for whatever is no domain name: URLs, addresses, single labels, what IDNA refuses.
+    /// - Returns: nil unless the text is a domain name: URLs, addresses, single labels and names that IDNA refuses are not.
     package init?(anySpelling text: String) {
-        // A name that fits in ASCII is no longer before: each character becomes a byte or more, or a dot.
+        // Conversion never makes a name shorter: each character becomes at least one byte or a dot.
         guard (1...4 * Self.longest).contains(text.utf8.count) else { return nil }
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else {
             self.init(ascii: text)
@@ -17,7 +17,7 @@ extension DomainName {
         var components = URLComponents()
         components.scheme = "https"
         components.host = text
-        // What IDNA refuses comes back percent-encoded, which no label has.
+        // A name that IDNA refuses is returned percent-encoded, which is not a valid label.
         guard let host = components.encodedHost else { return nil }
         self.init(ascii: host)
     }

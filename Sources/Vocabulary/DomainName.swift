@@ -1,12 +1,12 @@
 /// A web domain as Apple compares it: a fully qualified name in ASCII, lower case, without a scheme, port, path or final dot.
 ///
 /// At most 253 characters; two labels or more of 1 to 63 letters, digits and hyphens, not beginning or ending with a
-/// hyphen; the last is not a number, so that no address passes for a name. Unicode names are converted before (IDNA).
+/// hyphen; the last is not a number, so that an address is not a name. Unicode names are converted first (IDNA).
 package struct DomainName: TextValue, Comparable {
     package static let longest = 253
     package let rawValue: String
 
-    /// - Returns: nil unless the text has the form above, but for upper case, which is lowered.
+    /// - Returns: nil unless the text has the form above. Upper case is converted to lower case.
     package init?(ascii text: some StringProtocol) {
         let text = text.lowercased()
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -25,7 +25,7 @@ package struct DomainName: TextValue, Comparable {
 
     package static func refusal(of text: String) -> String { "has '\(text.prefix(300))', \(expectation)" }
 
-    /// The end of every refusal.
+    /// The end of every error message about the type.
     package static let expectation =
         "expected a fully qualified domain name such as shop.example.com, without scheme, port and path"
 

@@ -2,7 +2,7 @@
 package enum DurationText {
     package static let expectation = "expected a number and d, h, m or s, such as 30d"
 
-    /// - Returns: seconds; nil for anything else, also for a time too long to count.
+    /// - Returns: the seconds; nil for any other text and for a number that overflows.
     package static func seconds(_ text: String) -> Int? {
         guard let unit = text.utf8.last.flatMap(secondsPerUnit), let count = count(text.dropLast()) else { return nil }
         let (seconds, overflows) = count.multipliedReportingOverflow(by: unit)
@@ -19,7 +19,7 @@ package enum DurationText {
         }
     }
 
-    /// Digits only: `Int` would read a sign.
+    /// Digits only, because `Int` would accept a sign.
     private static func count(_ digits: Substring) -> Int? {
         guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Int(digits)

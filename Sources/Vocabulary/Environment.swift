@@ -1,4 +1,4 @@
-/// The Apple environment that a daemon serves. One for each daemon.
+/// The Apple environment that a daemon serves.
 package enum Environment: String, NamedValue {
     case production, sandbox
 }

@@ -1,4 +1,4 @@
-/// What a key pair is certified for.
+/// The purpose that a key pair is certified for.
 package enum KeyPurpose: String, NamedValue {
     /// Decrypts payment tokens.
     case paymentProcessing

@@ -6,7 +6,7 @@ package enum KeyState: String, NamedValue {
     case standby
     /// Apple encrypts to it; at most one per merchant, purpose and algorithm.
     case current
-    /// Superseded at Apple; tokens made with it may still arrive.
+    /// Superseded at Apple; tokens encrypted to it may still arrive.
     case retiring
     /// Revoked, or abandoned before it had a certificate; the sealed private key is kept.
     case revoked

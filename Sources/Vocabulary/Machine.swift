@@ -2,7 +2,7 @@ import Glibc
 
 /// The machine that the process runs on.
 package enum Machine {
-    /// Time since the machine booted, including the time for which it was suspended. Nobody can set this clock.
+    /// Time since the machine booted, including the time for which it was suspended. This clock cannot be set.
     package static var uptime: Duration {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

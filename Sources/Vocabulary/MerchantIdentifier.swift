@@ -40,7 +40,7 @@ package struct MerchantIdentifier: TextValue, Comparable {
 
     package static func refusal(of text: String) -> String { "is not a merchant identifier, \(expectation)" }
 
-    /// The end of every refusal.
+    /// The end of every error message about the type.
     package static let expectation =
         "expected merchant.… or platformintegrator.… with ASCII letters, digits, '-', '_' and '.', at most 255 characters"
 

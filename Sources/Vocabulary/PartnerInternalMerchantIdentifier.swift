@@ -23,7 +23,7 @@ package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {
         "is '\(text.prefix(64))' of \(text.utf8.count) bytes, \(expectation)"
     }
 
-    /// The end of every refusal.
+    /// The end of every error message about the type.
     package static let expectation = "expected 3 to 1024 of the characters a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;"
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

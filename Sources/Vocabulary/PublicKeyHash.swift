@@ -26,7 +26,7 @@ package struct PublicKeyHash: Digest256, TextValue {
         self.init(bytes: data)
     }
 
-    /// Reads any of the three spellings people and paths use: Base64, Base64url without padding, 64 hexadecimal digits.
+    /// Reads any of the three spellings in use: Base64, Base64url without padding, 64 hexadecimal digits.
     package init?(anySpelling text: some StringProtocol) {
         switch text.utf8.count {
         case 64:
@@ -49,8 +49,8 @@ package struct PublicKeyHash: Digest256, TextValue {
     }
 }
 
-/// SHA-256 over a merchant identifier's ASCII bytes: what a certificate's extension 1.2.840.113635.100.6.32 holds
-/// (as upper-case hexadecimal) and what the EC_v1 key derivation takes as PartyV (as 32 raw bytes).
+/// SHA-256 over a merchant identifier's ASCII bytes. A certificate has it in its extension 1.2.840.113635.100.6.32
+/// (upper-case hexadecimal); the EC_v1 key derivation takes it as PartyV (32 raw bytes).
 package struct MerchantIdentifierHash: Digest256, TextValue {
     package let words: Words256
 

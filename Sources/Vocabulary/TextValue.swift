@@ -1,12 +1,12 @@
-/// A value that a JSON document, a path or the command line spells as one text.
+/// A value that JSON documents, paths and the command line write as one text.
 package protocol TextValue: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// - Returns: nil for a text that is no such value.
+    /// - Returns: nil if the text is not a valid value.
     init?(text: String)
 
-    /// The one spelling that is written.
+    /// The spelling that the daemon writes.
     var text: String { get }
 
-    /// Why a text is refused, to be read after the name of its field: `is not a time, expected …`.
+    /// The reason why a text is refused. It follows the name of a field: `is not a time, expected …`.
     static func refusal(of text: String) -> String
 }
 
@@ -28,7 +28,7 @@ extension TextValue {
     }
 }
 
-/// A closed set of names: the raw value is what JSON, SQL and the command line spell.
+/// A closed set of names. JSON, SQL and the command line use the raw value.
 package protocol NamedValue: TextValue, RawRepresentable, CaseIterable, CodingKeyRepresentable
 where RawValue == String {}
 
@@ -42,7 +42,7 @@ extension NamedValue {
         return "is '\(text.prefix(64))', expected one of \(names)"
     }
 
-    // Both protocols have a default; this one names the values that are allowed.
+    // Both protocols have a default. This one names the allowed values.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

@@ -60,7 +60,7 @@ package struct Timestamp: TextValue, Comparable {
 
 extension Timestamp {
     /// Reads what ``rfc3339`` writes, years 1970 to 9999. A list of a million keys has several million times, and
-    /// Foundation's parser takes 20 times as long.
+    /// Foundation's parser is 20 times slower.
     private static func millisecondsOfOwnSpelling(_ text: [UInt8]) -> Int64? {
         guard text.count == 20 || text.count == 24, text.last == UInt8(ascii: "Z"), text[10] == UInt8(ascii: "T"),
             text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"), text[13] == UInt8(ascii: ":"),

@@ -32,13 +32,13 @@ package struct DomainCheckDocument: Codable, Hashable, Sendable {
 
     package let domainName: DomainName
     /// Whether Apple would verify the domain.
-    package var fine: Bool
+    package var passed: Bool
     /// The network address that was contacted; nil where no connection was made.
     package var address: String?
     package var findings: [Finding]
 
     package init(_ domain: DomainName, address: String?, findings: [Finding]) {
-        (domainName, self.address, self.findings, fine) = (domain, address, findings, findings.isEmpty)
+        (domainName, self.address, self.findings, passed) = (domain, address, findings, findings.isEmpty)
     }
 }
 

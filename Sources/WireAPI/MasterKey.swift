@@ -27,7 +27,7 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
         package let startedAt: Timestamp
         package var finishedAt: Timestamp?
         /// What blocks the rotation; absent while it can continue.
-        package var obstacle: String?
+        package var blockedBy: String?
 
         package init(_ state: String, toDataKey dataKeyIdentifier: Int, startedAt: Timestamp) {
             (self.state, self.dataKeyIdentifier, self.startedAt) = (state, dataKeyIdentifier, startedAt)

@@ -79,7 +79,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
         package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
         package var drift: [DriftDocument] = []
         /// Whether the difference was repaired; nil where no repair was requested.
-        package var mended: Bool?
+        package var repaired: Bool?
         /// The differences after the repair; without a repair the same as `drift`.
         package var remaining: [DriftDocument] = []
         /// Why it could not be compared or repaired.

@@ -19,7 +19,7 @@ package struct RollDocument: Codable, Hashable, Sendable {
     package var from: PublicKeyHash?
     /// The new key pair.
     package let to: PublicKeyHash
-    /// Who acts next: `merchant`, `admin`, `Apple`, `time` or `nobody`.
+    /// Who acts next: `merchant`, `admin`, `Apple`, `time` or `none`.
     package let waitingFor: String
     /// When it entered its state.
     package let since: Timestamp

@@ -100,7 +100,7 @@ import WireAPI
             let sync = try await server.curl("POST", "/v1/registrations/sync")
             #expect(sync.text.contains(#""drift":[{"kind":"gone"}]"#), "\(sync.text)")
             let repaired = try await server.curl("POST", "/v1/registrations/sync", Data(#"{"repair": true}"#.utf8))
-            #expect(repaired.text.contains(#""mended":true"#), "\(repaired.text)")
+            #expect(repaired.text.contains(#""repaired":true"#), "\(repaired.text)")
             #expect(server.gateway.records.count == 1)
             let limits = try await server.curl("POST", "/v1/registrations/sync", Data(#"{"limit": 1001}"#.utf8))
             #expect(limits.status == 400)
@@ -145,7 +145,7 @@ import WireAPI
             let reply = try await server.curl("POST", "/v1/domain-checks", body)
             #expect(
                 reply.text
-                    == #"{"address":"192.0.2.1","domainName":"xn--bcher-kva.example","findings":[{"detail":"found status 404, expected 200","kind":"wrongStatus"}],"fine":false}"#
+                    == #"{"address":"192.0.2.1","domainName":"xn--bcher-kva.example","findings":[{"detail":"found status 404, expected 200","kind":"wrongStatus"}],"passed":false}"#
             )
             #expect(checker.asked.withLock { $0.map(\.1) } == [[1, 2]])
             let bad = try await server.curl("POST", "/v1/domain-checks", Data(#"{"domainName": "http://x"}"#.utf8))

@@ -33,11 +33,11 @@ import Vocabulary
         .init(fault: .empty, register: nil, details: .unexpectedAnswer),
         .init(fault: .large, register: .unexpectedAnswer, details: .unexpectedAnswer),
         .init(fault: .redirect, register: .unexpectedAnswer, details: .unexpectedAnswer),
-        .init(fault: .reset, register: .answerLost, details: .answerLost),
-        .init(fault: .resetAfterActing, register: .answerLost, details: .answerLost),
-        .init(fault: .answerLost, register: .answerLost, details: .answerLost),
-        .init(fault: .hang, register: .answerLost, details: .answerLost),
-        .init(fault: .slow, register: .answerLost, details: .answerLost),
+        .init(fault: .reset, register: .responseNotReceived, details: .responseNotReceived),
+        .init(fault: .resetAfterActing, register: .responseNotReceived, details: .responseNotReceived),
+        .init(fault: .answerLost, register: .responseNotReceived, details: .responseNotReceived),
+        .init(fault: .hang, register: .responseNotReceived, details: .responseNotReceived),
+        .init(fault: .slow, register: .responseNotReceived, details: .responseNotReceived),
     ]
 
     @Test func `every fault of the sandbox has its row here`() {
@@ -97,7 +97,7 @@ import Vocabulary
                 let lost = await failure { () throws(GatewayError) in
                     try await gateway.unregister(partner, domainNames: [name], reason: "moved")
                 }
-                #expect(lost?.kind == .answerLost)
+                #expect(lost?.kind == .responseNotReceived)
                 #expect(lost?.mayHaveActed == true)
                 #expect(sandbox.tally.calls(.unregisterMerchant) == 1)
                 sandbox.faults.replace([GatewayFault(.status429, remaining: 1)])

@@ -8,7 +8,7 @@ struct ModuleMap {
     /// The modules of each row, lowest row first.
     let rows: [[String]]
 
-    /// - Throws: ``MissingRow`` where an array is missing or names no module.
+    /// - Throws: ``MissingRow`` if an array is missing or has no module.
     init(manifest: String) throws(MissingRow) {
         var rows: [[String]] = []
         for name in Self.rowNames {
@@ -17,7 +17,7 @@ struct ModuleMap {
             else { throw MissingRow(name: name) }
             // The first string of a target is its name.
             let modules = manifest[start.upperBound..<end.lowerBound]
-                .matches(of: /(?:module|program|room|\.systemLibrary|\.target)\(\s*(?:name:\s*)?"([^"]+)"/)
+                .matches(of: /(?:module|program|\.systemLibrary|\.target)\(\s*(?:name:\s*)?"([^"]+)"/)
                 .map { String($0.1) }
             guard !modules.isEmpty else { throw MissingRow(name: name) }
             rows.append(modules)

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a program is one file of less than 20 lines`() throws {
+    @Test func `a program is one file of fewer than 20 lines`() throws {
         for program in try #require(SourceTree.moduleMap().rows.last) {
             let folder = SourceTree.root.appending(path: "Sources/\(program)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["main.swift"])

@@ -19,6 +19,7 @@ struct ShellRun {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let script = """
             programs='\(Self.programs)' scripts='\(Self.scripts)' work='\(directory)'
+            site_script='\(TestScript.site)'
             documents='\(MarkdownDocument.root.appending(path: "docs").path)'
             . "$scripts/installation.sh"
             start_daemon

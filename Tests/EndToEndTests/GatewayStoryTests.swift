@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// Registrations from the command line to a gateway over mutual TLS, with the real programs.
@@ -150,11 +151,10 @@ import Testing
     }
 
     @Test func `a domain is looked at as Apple will, and what is wrong with it is named`() throws {
-        let script = try #require(Bundle.module.url(forResource: "site", withExtension: "py", subdirectory: "Scripts"))
         let certified = try installation.serverCertificate("site", names: ["shop.example"])
         let file = try installation.write("the integrator's file", "association")
         let site = try TestServer(
-            ["python3", script.path, certified.certificate, certified.privateKey, file],
+            ["python3", TestScript.site, certified.certificate, certified.privateKey, file],
             output: installation.path("site.out"))
         func check(_ internals: Bool) throws -> Installation.Outcome {
             let settings = """

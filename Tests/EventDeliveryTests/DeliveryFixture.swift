@@ -9,7 +9,7 @@ import ServiceLifecycle
 import Testing
 import Vocabulary
 
-/// A real store with events and real deliveries to a receiver, with a clock that the test moves.
+/// The real store and real deliveries to a receiver, with a clock that the test moves.
 final class DeliveryFixture: Sendable {
     let clock = HandMovedClock()
     let store: SQLiteStore

@@ -17,7 +17,7 @@ struct DeliveryTests {
         receiver = try Receiver()
     }
 
-    /// Sequence numbers of the accepted deliveries (status 2xx) by merchant, in the order of arrival.
+    /// Sequence numbers of the accepted deliveries (status 2xx) by merchant, by time of arrival.
     private func accepted() -> [String?: [Int]] {
         Dictionary(grouping: receiver.deliveries.filter { ["ok", "slow", "flood"].contains($0.mode) }, by: \.merchant)
             .mapValues { $0.map(\.sequence) }
@@ -25,7 +25,7 @@ struct DeliveryTests {
 
     private func isDelivered() throws -> Bool { try fixture.state?.undelivered == 0 }
 
-    @Test("every event arrives once, signed, in order for each merchant, at the path and host of the settings")
+    @Test("every event arrives once, signed, by sequence for each merchant, at the path and host of the settings")
     func delivered() async throws {
         let hook = try fixture.webhook(receiver)
         try await fixture.append(.keyPromoted, 7)
@@ -46,7 +46,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "a receiver that fails, hangs, resets, is absent, redirects and floods receives every event in the end, in order"
+        "a receiver that fails, hangs, resets, is absent, redirects and floods finally receives every event by sequence"
     )
     func trouble() async throws {
         let hook = try fixture.webhook(receiver)
@@ -82,7 +82,7 @@ struct DeliveryTests {
         #expect(state.parked == 0 && state.lastFailure?.contains("token") == false)
     }
 
-    @Test("failing events of one merchant do not delay those of others, and its own stay in order")
+    @Test("failing events of one merchant do not delay those of others, and its own keep their sequence")
     func oneLane() async throws {
         let hook = try fixture.webhook(receiver)
         let failing = try DeliveryFixture.merchant(1).rawValue
@@ -110,7 +110,7 @@ struct DeliveryTests {
             let begin = fixture.clock.now
             try await fixture.until("a day of failures", step: .seconds(1_200)) { try fixture.state?.parked == 1 }
             let hours = (fixture.clock.now.millisecondsSince1970 - begin.millisecondsSince1970) / 3_600_000
-            // The clock goes on while an attempt is under way, further on a loaded machine.
+            // The test advances the clock during an attempt, further on a loaded machine.
             #expect((24...48).contains(hours), "parked after \(hours) hours")
             #expect(receiver.deliveries.count > 20)
             let finding = try await fixture.operations.monitoring.status().findings.first { $0.code == .eventsParked }

@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// The webhook receiver of `Scripts/receiver.py`: a separate process with TLS on loopback, ended with its owner.
+/// The webhook receiver of `Scripts/receiver.py`: a separate process with TLS on the loopback interface, ended with its owner.
 final class Receiver: @unchecked Sendable {
     // Proof for @unchecked Sendable: each test uses its receiver from one task at a time.
     struct Delivery: Sendable {
@@ -30,7 +30,7 @@ final class Receiver: @unchecked Sendable {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         try write(Self.secret + "\n", "secret")
         try mode("ok")
-        // One certificate for the name and the address; its own root.
+        // One certificate for the name and the address, with a root of its own.
         try Self.run([
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
@@ -56,12 +56,12 @@ final class Receiver: @unchecked Sendable {
         guard rename(draft, path(name)) == 0 else { throw POSIXError(.EIO) }
     }
 
-    /// How it answers from now on.
+    /// Sets how it responds from now on.
     func mode(_ mode: String) throws { try write(mode, "mode") }
 
     var rootPEM: [UInt8] { get throws { Array(try Data(contentsOf: URL(filePath: path("root.pem")))) } }
 
-    /// The same port again, once it had one.
+    /// Keeps its port after a restart.
     func start() throws {
         let script = try #require(
             Bundle.module.url(forResource: "receiver", withExtension: "py", subdirectory: "Scripts"))
@@ -72,7 +72,7 @@ final class Receiver: @unchecked Sendable {
                 self.port = port
                 return
             }
-            // The start of another process, which no test clock controls.
+            // Another process starts, which the test's clock does not control.
             Thread.sleep(forTimeInterval: 0.025)
         }
         Issue.record("the receiver did not start")
@@ -83,7 +83,7 @@ final class Receiver: @unchecked Sendable {
         process = nil
     }
 
-    /// Every request that arrived, in that order.
+    /// Every request, by time of arrival.
     var deliveries: [Delivery] {
         let text = (try? String(contentsOfFile: path("got.jsonl"), encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { line in

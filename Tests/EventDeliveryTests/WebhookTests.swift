@@ -33,7 +33,7 @@ struct WebhookTests {
             ("https://\(String(repeating: "a", count: 2_100)).com", "bytes"),
         ])
     func addresses(_ text: String, _ says: String) {
-        let fault = #expect(throws: WebhookFault.self) { try WebhookAddress(text) }
+        let fault = #expect(throws: WebhookConfigurationError.self) { try WebhookAddress(text) }
         #expect(fault?.description.contains(says) == true, "\(fault?.description ?? "none")")
         #expect(fault?.description.contains("secret") == false && fault?.description.contains("token") == false)
     }
@@ -60,7 +60,7 @@ struct WebhookTests {
                         name: "w", address: address, secretFile: file, kinds: nil, trustRoots: nil,
                         allowsInternalAddresses: allows)
                 }
-                let fault = #expect(throws: WebhookFault.self) { try webhook(false) }
+                let fault = #expect(throws: WebhookConfigurationError.self) { try webhook(false) }
                 #expect(fault?.description.contains("internal address") == true)
                 try webhook(true)
             }
@@ -81,11 +81,11 @@ struct WebhookTests {
             ] {
                 let path = try secret(text, mode: mode)
                 chmod(path, mode_t(mode))
-                let fault = #expect(throws: WebhookFault.self) { try WebhookSecrets.read(path) }
+                let fault = #expect(throws: WebhookConfigurationError.self) { try WebhookSecrets.read(path) }
                 #expect(fault?.description.contains(says) == true, "\(fault?.description ?? "none")")
             }
-            #expect(throws: WebhookFault.self) { try WebhookSecrets.read("\(directory)/nothing") }
-            #expect(throws: WebhookFault.self) { try WebhookSecrets.read(directory) }
+            #expect(throws: WebhookConfigurationError.self) { try WebhookSecrets.read("\(directory)/nothing") }
+            #expect(throws: WebhookConfigurationError.self) { try WebhookSecrets.read(directory) }
         }
     }
 

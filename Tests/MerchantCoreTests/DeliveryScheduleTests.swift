@@ -12,7 +12,7 @@ import Vocabulary
             failures: failures, firstFailed: firstFailed, due: now)
     }
 
-    @Test func `pauses double up to five minutes, and jitter takes at most half away`() {
+    @Test func `the pause doubles up to five minutes, and jitter shortens it by at most a half`() {
         let pauses = (1...20).map { DeliverySchedule.pause(afterFailures: $0, jitter: 0) }
         #expect(pauses.prefix(4) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
         #expect(pauses.allSatisfy { $0 <= .seconds(300) } && pauses.last == .seconds(300))
@@ -22,7 +22,7 @@ import Vocabulary
         }
     }
 
-    @Test func `an event is parked by the first failure 24 hours after its first one, not before`() {
+    @Test func `the first failure later than 24 hours after the first attempt parks an event`() {
         let first = now.adding(.seconds(-24 * 3_600))
         func next(_ firstFailed: Timestamp?) -> Timestamp? {
             DeliverySchedule.next(
@@ -33,7 +33,7 @@ import Vocabulary
         #expect(next(nil) == now.adding(.seconds(300)))
     }
 
-    @Test func `a receiver that wants to be left alone is, where it wants longer`() {
+    @Test func `a longer pause that the receiver asks for is respected`() {
         func next(_ wait: Duration) -> Timestamp? {
             DeliverySchedule.next(
                 after: delivery(failures: 2, firstFailed: now), failedAt: now, notBefore: wait, jitter: 0)

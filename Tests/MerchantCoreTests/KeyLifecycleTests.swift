@@ -2,7 +2,7 @@ import MerchantCore
 import Testing
 import Vocabulary
 
-/// The whole table of design section 2: every event in every state.
+/// The whole table of state transitions: every event in every state.
 @Suite struct KeyLifecycleTests {
     static let events: [(KeyEvent, [KeyState: KeyState])] = [
         (.certificateStored, [.pending: .standby, .standby: .standby, .current: .current, .retiring: .retiring]),
@@ -20,14 +20,14 @@ import Vocabulary
     ]
 
     @Test(arguments: events.indices, KeyState.allCases)
-    func `each event leads where the design says, or is refused`(index: Int, state: KeyState) {
+    func `each event leads to the documented state or is refused`(index: Int, state: KeyState) {
         let (event, outcomes) = Self.events[index]
         let outcome = try? KeyLifecycle.state(after: event, from: state)
         #expect(outcome == outcomes[state])
     }
 
     @Test(arguments: events.indices)
-    func `nothing leads out of destroyed, and nothing but promote leads to current`(index: Int) {
+    func `no event leaves destroyed, and only promote leads to current`(index: Int) {
         let (event, _) = Self.events[index]
         #expect((try? KeyLifecycle.state(after: event, from: .destroyed)) ?? .destroyed == .destroyed)
         guard event != .promote else { return }
@@ -36,12 +36,11 @@ import Vocabulary
         }
     }
 
-    @Test func `a refusal says what is and what would be needed`() {
-        #expect(
-            throws: MerchantError(
-                .keyWithoutCertificate, "the key is pending, expected standby or retiring: store its certificate first")
-        ) {
-            try KeyLifecycle.state(after: .promote, from: .pending)
+    @Test func `a pending key cannot be promoted, because it has no certificate`() {
+        let refusal = #expect(throws: MerchantError.self) { try KeyLifecycle.state(after: .promote, from: .pending) }
+        #expect(refusal?.code == .keyWithoutCertificate)
+        for state in [KeyState.pending, .standby, .retiring] {
+            #expect(refusal?.detail.contains(state.rawValue) == true, "found and expected states are named")
         }
     }
 }

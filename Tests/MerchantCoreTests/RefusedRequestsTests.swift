@@ -3,14 +3,14 @@ import Testing
 import Vocabulary
 
 @Suite struct RefusedRequestsTests {
-    private let moment = Timestamp(millisecondsSince1970: 1_700_000_000_000)
+    private let time = Timestamp(millisecondsSince1970: 1_700_000_000_000)
 
     private func caller(_ uid: UInt32, pid: Int32 = 1) -> Caller {
         Caller(uid: uid, gid: uid, pid: pid, program: "/usr/bin/decryptor")
     }
 
     private func seen(_ second: Int) -> ObservedUse {
-        let at = moment.adding(.seconds(second))
+        let at = time.adding(.seconds(second))
         return ObservedUse(count: 1, first: at, last: at)
     }
 
@@ -18,7 +18,7 @@ import Vocabulary
         PublicKeyHash(of: [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)])
     }
 
-    @Test func `equal refusals are one, with the first and the last time`() {
+    @Test func `equal refusals are counted together, with the times of the first and the last`() {
         var refused = RefusedRequests()
         let refusal = Refusal(by: caller(7), permit: .exportPrivateKey, key: key(1))
         for second in [5, 1, 9] { refused.add(refusal, seen(second)) }
@@ -30,10 +30,10 @@ import Vocabulary
         #expect(
             refused.groups.first?.seen
                 == ObservedUse(
-                    count: 3, first: moment.adding(.seconds(1)), last: moment.adding(.seconds(9))))
+                    count: 3, first: time.adding(.seconds(1)), last: time.adding(.seconds(9))))
     }
 
-    @Test func `a user that asks for everything is one more count, and hides nobody else`() {
+    @Test func `a user with many kinds of refusals gets one further count, and other users are still named`() {
         var refused = RefusedRequests()
         for number in 0..<10_000 {
             refused.add(Refusal(by: caller(7, pid: Int32(number % 5)), permit: .resolve, key: key(number)), seen(1))
@@ -46,7 +46,7 @@ import Vocabulary
         #expect(groups.reduce(0) { $0 + $1.seen.count } == 10_001)
     }
 
-    @Test func `however many users ask, what is held is bounded and every request is counted`() {
+    @Test func `with any number of users, memory is bounded and every request is counted`() {
         var refused = RefusedRequests()
         for uid in 0..<5_000 {
             for number in 0..<3 {
@@ -56,7 +56,7 @@ import Vocabulary
         let groups = refused.groups
         #expect(groups.count == RefusedRequests.most + RefusedRequests.mostUsers + 1)
         #expect(groups.reduce(0) { $0 + $1.seen.count } == 15_000)
-        // What could not be recorded goes back without loss.
+        // Counts that could not be recorded are added again without loss.
         var again = RefusedRequests()
         for (group, seen) in groups { again.add(group, seen) }
         #expect(again.groups.reduce(0) { $0 + $1.seen.count } == 15_000)

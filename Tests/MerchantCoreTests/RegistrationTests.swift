@@ -20,14 +20,14 @@ import Vocabulary
             learnedAt: Timestamp(millisecondsSince1970: 0))
     }
 
-    @Test func `the same record is no drift, in either case of the hash`() {
+    @Test func `an equal record has no drift, whatever the case of its hash`() {
         #expect(RegistrationDrift.between(desired, known(["a.example", "b.example"])).isEmpty)
         #expect(
             RegistrationDrift.between(desired, known(["a.example", "b.example"], hash: Self.hash.lowercased()))
                 .isEmpty)
     }
 
-    @Test func `each difference is named with both sides`() throws {
+    @Test func `each difference names both values`() throws {
         let found = RegistrationDrift.between(desired, known(["b.example", "x.example"], name: "Other", hash: "AB"))
         #expect(
             found == [
@@ -37,7 +37,7 @@ import Vocabulary
         #expect(RegistrationDrift.between(desired, known([])).count == 2)
     }
 
-    @Test func `a registration that Apple does not know is gone, unless nothing is wanted`() {
+    @Test func `a registration that Apple does not have is gone, unless no domain is desired`() {
         let absent = KnownRegistration(details: nil, learnedAt: Timestamp(millisecondsSince1970: 0))
         var nothing = desired
         nothing.domainNames = []
@@ -47,7 +47,7 @@ import Vocabulary
             RegistrationDrift.between(nothing, known(["x.example"], name: "Other")) == [.extraDomain("x.example")])
     }
 
-    @Test func `Apple's spelling of a name is compared as a name`() throws {
+    @Test func `Apple's spelling of a domain name is normalized before it is compared`() throws {
         let details = try KnownRegistration.Details(
             GatewayDetails(
                 partnerInternalMerchantIdentifier: "p", partnerMerchantName: "Shop",
@@ -55,7 +55,7 @@ import Vocabulary
         #expect(details.domainNames == ["a.example", "xn--bcher-kva.example", "not a name"])
     }
 
-    @Test func `an answer that can't be meant is refused`() {
+    @Test func `a response that is too large for a registration is refused`() {
         for (name, domains) in [
             (String(repeating: "x", count: 5000), ["a.example"]), ("Shop", [""]),
             ("Shop", [String(repeating: "x", count: 1025)]), ("Shop", [String](repeating: "a.example", count: 10_001)),
@@ -97,7 +97,7 @@ import Vocabulary
         #expect(!unregister("a.example", "b.example").isDone(in: details(["b.example"])))
     }
 
-    @Test func `a call covers another only where nothing is left of it`() {
+    @Test func `a call covers another only if it makes every part of the other irrelevant`() {
         #expect(register("a.example", "b.example").covers(register("a.example")))
         #expect(!register("a.example").covers(register("a.example", "b.example")))
         #expect(!register("a.example", name: "Other").covers(register("a.example")))
@@ -106,7 +106,7 @@ import Vocabulary
         #expect(!register("a.example").covers(unregister("a.example")))
     }
 
-    @Test func `a late call undoes another where it names the same domain the other way, or another name`() {
+    @Test func `a late call undoes another if it does the opposite for a domain, or sets another name`() {
         let removal = RegistrationCall.Content.unregister(register("a.example").domainNames, reason: "closed")
         #expect(removal.isUndone(by: register("a.example", "b.example")))
         #expect(register("a.example", "b.example").isUndone(by: removal))
@@ -115,7 +115,7 @@ import Vocabulary
         #expect(register("a.example", name: "Other").isUndone(by: register("a.example")))
     }
 
-    @Test func `what Apple has after its yes is told only where Apple documents it`() {
+    @Test func `the record after a confirmed call is derived only where Apple documents it`() {
         let now = Timestamp(millisecondsSince1970: 7)
         let before = KnownRegistration(details: details(["a.example"]), learnedAt: Timestamp(millisecondsSince1970: 1))
         let added = register("b.example").applied(to: before, at: now)

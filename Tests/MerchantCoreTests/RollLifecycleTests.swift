@@ -2,7 +2,7 @@ import MerchantCore
 import Testing
 import Vocabulary
 
-/// Where a roll stands, for every pair of states its two key pairs can be in.
+/// The state of a roll for every pair of states of its two key pairs.
 @Suite struct RollLifecycleTests {
     static let now = Timestamp(millisecondsSince1970: 1_800_000_000_000)
     static let day = Duration.seconds(86_400)
@@ -44,7 +44,7 @@ import Vocabulary
     }
 
     @Test(arguments: KeyState.allCases, KeyState.allCases.map { Optional($0) } + [nil])
-    func `a roll ends exactly when its new key is gone, or is current with no old one in use`(
+    func `a roll ends exactly when its new key is revoked, or is current and no old key is in use`(
         to: KeyState, from: KeyState?
     ) {
         let oldIsInUse = from == .pending || from == .standby || from == .current || from == .retiring
@@ -53,15 +53,15 @@ import Vocabulary
         #expect(RollLifecycle.ending(from: from, to: to) == expected)
     }
 
-    @Test func `each step says who has to act`() {
+    @Test func `each state names the party that must act`() {
         let decryptions = Self.confirmed(daysAgo: 9)
         #expect(Self.standing(to: Self.keyPair(Self.new, .pending)).waitingFor == .merchant)
         let stored = Self.standing(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .standby))
         #expect(stored.state == .certificateStored && stored.waitingFor == .admin)
         let undone = Self.standing(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .retiring))
         #expect(undone.state == .certificateStored)
-        let unproven = Self.standing()
-        #expect(unproven.state == .promoted && unproven.waitingFor == .apple && unproven.quietAt == nil)
+        let unconfirmed = Self.standing()
+        #expect(unconfirmed.state == .promoted && unconfirmed.waitingFor == .apple && unconfirmed.quietAt == nil)
         let busy = Self.standing(fromUse: KeyUse(requests: Self.seen(daysAgo: 6)), toUse: decryptions)
         #expect(busy.state == .promoted && busy.waitingFor == .time)
         #expect(busy.quietAt == Self.now.adding(Self.day))
@@ -74,7 +74,7 @@ import Vocabulary
         let finished = RollLifecycle.standing(
             of: ended, from: nil, fromUse: nil, to: Self.keyPair(Self.new, .current), toUse: nil, policy: RollPolicy(),
             at: Self.now)
-        #expect(finished.state == .finished && finished.waitingFor == .nobody && finished.next == nil)
+        #expect(finished.state == .finished && finished.waitingFor == .none && finished.next == nil)
     }
 
     @Test func `a roll of an exported key never becomes quiet by itself`() {
@@ -84,20 +84,20 @@ import Vocabulary
         #expect(standing.next?.contains("exported") == true)
     }
 
-    @Test func `neither a silent old key without proof of the new one, nor a short silence, is quiet`() {
+    @Test func `a roll is quiet only after a decryption with the new key and the whole quiet period`() {
         #expect(Self.standing(toUse: KeyUse(requests: Self.seen(daysAgo: 1))).state == .promoted)
         for (asked, state) in [(0, RollState.promoted), (6, .promoted), (7, .quiet), (8, .quiet)] {
             let standing = Self.standing(
                 fromUse: KeyUse(requests: Self.seen(daysAgo: asked, first: 40)),
                 toUse: Self.confirmed(daysAgo: 1, first: 10))
-            #expect(standing.state == state, "asked for \(asked) days ago")
+            #expect(standing.state == state, "requested \(asked) days ago")
         }
-        // A decryptions use restarts the wait as a request does.
+        // A decryption with the old key restarts the quiet period, as a request does.
         let decryptions = Self.standing(
             fromUse: KeyUse(requests: Self.seen(daysAgo: 30), decryptions: Self.seen(daysAgo: 2)),
             toUse: Self.confirmed(daysAgo: 1, first: 10))
         #expect(decryptions.state == .promoted)
-        // Restored an hour ago, whatever was seen of it before.
+        // The old key was restored an hour ago, so earlier uses do not matter.
         let restored = Self.standing(
             from: Self.keyPair(Self.old, .retiring, daysAgo: 0), toUse: Self.confirmed(daysAgo: 9))
         #expect(restored.state == .promoted)
@@ -128,40 +128,40 @@ import Vocabulary
         }
         var use = Self.confirmed(daysAgo: 9)
         use.confirmPromotion(of: current, by: Self.seen(daysAgo: 1))
-        #expect(use.promotionConfirmedAt == Self.now.adding(Self.day * -9), "the first one stays")
+        #expect(use.promotionConfirmedAt == Self.now.adding(Self.day * -9), "the first confirmation is kept")
     }
 
-    @Test func `the same merchant is renewed at the same moment, within the spread, and merchants differ`() throws {
+    @Test func `a merchant's renewal time is always the same and within the spread, and merchants differ`() throws {
         let policy = RollPolicy()
-        var moments: Set<Timestamp> = []
+        var times: Set<Timestamp> = []
         for number in 0..<200 {
             let merchant = try #require(MerchantIdentifier("merchant.com.example.m\(number)"))
-            let moment = policy.renewal(of: Self.now, merchant: merchant)
-            #expect(moment == policy.renewal(of: Self.now, merchant: merchant))
-            #expect(Self.now.adding(Self.day * -74) < moment && moment <= Self.now.adding(Self.day * -60))
-            moments.insert(moment)
+            let time = policy.renewal(of: Self.now, merchant: merchant)
+            #expect(time == policy.renewal(of: Self.now, merchant: merchant))
+            #expect(Self.now.adding(Self.day * -74) < time && time <= Self.now.adding(Self.day * -60))
+            times.insert(time)
         }
-        #expect(moments.count == 200)
+        #expect(times.count == 200)
     }
 
-    @Test func `each threshold comes once, the most urgent where several were missed`() {
+    @Test func `each threshold raises one warning, and only the latest of several missed ones does`() {
         func due(_ days: Int) -> Int? { ExpiryWarning.due(ends: Self.now.adding(Self.day * days), at: Self.now) }
         #expect(
             [61, 60, 59, 31, 30, 16, 15, 8, 7, 2, 1, 0, -1, -900].map(due) == [
                 nil, 60, 60, 60, 30, 30, 15, 15, 7, 7, 1, 0, 0, 0,
             ])
         let ends = Self.now.adding(Self.day * 61)
-        var moments: [Int64] = []
-        var moment = Self.now
-        while let next = ExpiryWarning.next(ends: ends, after: moment) {
-            moments.append((ends.millisecondsSince1970 - next.millisecondsSince1970) / 86_400_000)
-            moment = next
+        var times: [Int64] = []
+        var time = Self.now
+        while let next = ExpiryWarning.next(ends: ends, after: time) {
+            times.append((ends.millisecondsSince1970 - next.millisecondsSince1970) / 86_400_000)
+            time = next
         }
-        #expect(moments.map(Int.init) == ExpiryWarning.thresholds)
+        #expect(times.map(Int.init) == ExpiryWarning.thresholds)
     }
 }
 
-/// Which key pair a roll goes to.
+/// The choice of a roll's new key pair.
 @Suite struct SuccessorChoiceTests {
     static let now = RollLifecycleTests.now
     static let day = RollLifecycleTests.day
@@ -187,7 +187,7 @@ import Vocabulary
             earliestEnd: Self.now.adding(Self.day * 74))?.publicKeyHash
     }
 
-    @Test func `a ready key that lasts comes before a pending one, and that before a new one`() {
+    @Test func `a standby key that lasts is preferred to a pending key, and a pending key to a new one`() {
         let ready = Self.candidate(1, .standby)
         let longer = Self.candidate(2, .standby, ends: 701)
         let pending = [Self.candidate(3, .pending), Self.candidate(4, .pending)]
@@ -196,7 +196,7 @@ import Vocabulary
         #expect(choice([]) == nil)
     }
 
-    @Test func `a certificate as old as the current one, or one that ends as soon, is no successor`() {
+    @Test func `a certificate that is as old as the current one or expires as soon is not a successor`() {
         #expect(choice([Self.candidate(1, .standby, begins: -600, ends: 700)]) == nil)
         #expect(choice([Self.candidate(1, .standby, begins: -1, ends: 74)]) == nil)
         #expect(choice([Self.candidate(1, .standby, begins: -1, ends: 75)]) != nil)

@@ -10,7 +10,7 @@ import Vocabulary
         ).count
     }
 
-    @Test func `a key that nothing can replace stays, unless it is compromised`() throws {
+    @Test func `a key without a replacement cannot be revoked, unless it is compromised`() throws {
         for active in 0...3 {
             let error = #expect(throws: MerchantError.self) {
                 try check(.retiring, replacements: 0, active: active, reason: "rolled")
@@ -20,7 +20,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a revocation that leaves fewer than the target is warned of`() throws {
+    @Test func `a revocation that leaves fewer keys than the target gives a warning`() throws {
         #expect(try check(.current, replacements: 1, active: 1, reason: "r") == 1)
         #expect(try check(.current, replacements: 1, active: 2, reason: "r") == 0)
         #expect(try check(.pending, replacements: 0, active: 0, reason: "r") == 0)
@@ -59,7 +59,7 @@ import Vocabulary
         }
     }
 
-    @Test func `each broken rule has its own refusal`() throws {
+    @Test func `each violated rule has its own error code`() throws {
         let merchant = MerchantIdentifier("merchant.a")
         let other = MerchantIdentifier("merchant.b")
         let hash = PublicKeyHash(of: [1])
@@ -83,7 +83,7 @@ import Vocabulary
         #expect(try code(facts(hash: hash, merchant: merchant), issuer: .verified) == nil)
     }
 
-    @Test func `of several certificates the newest valid one answers, and one that has ended still does`() {
+    @Test func `the newest valid certificate is in use, or an expired one if none is valid`() {
         func stored(_ begins: Int64, _ ends: Int64) -> StoredCertificate {
             StoredCertificate(
                 der: [], fingerprint: [UInt8(truncatingIfNeeded: begins)], serialNumber: "", subject: "", issuer: "",
@@ -91,8 +91,8 @@ import Vocabulary
                 issuerVerified: false, storedAt: Timestamp(millisecondsSince1970: 0))
         }
         let certificates = [stored(0, 100), stored(50, 150), stored(200, 300)]
-        func answering(_ moment: Int64) -> Int64? {
-            certificates.answering(at: Timestamp(millisecondsSince1970: moment))?.notBefore.millisecondsSince1970
+        func answering(_ milliseconds: Int64) -> Int64? {
+            certificates.answering(at: Timestamp(millisecondsSince1970: milliseconds))?.notBefore.millisecondsSince1970
         }
         #expect(answering(60) == 50)
         #expect(answering(120) == 50)
@@ -105,7 +105,8 @@ import Vocabulary
 @Suite struct CallerPolicyTests {
     func caller(uid: UInt32, gid: UInt32 = 100) -> Caller { Caller(uid: uid, gid: gid, pid: 1, program: "/bin/x") }
 
-    @Test func `by default root and the daemon's uid may do all but export, and nobody else anything`() {
+    @Test
+    func `by default root and the daemon's user have every permit but exportPrivateKey, and other users have none`() {
         let policy = CallerPolicy.standard(ownUID: 1000)
         for uid in [0, 1000] as [UInt32] {
             for permit in Permit.allCases {
@@ -118,7 +119,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a rule for a group is for its members, whether it is their primary group or not`() {
+    @Test func `a rule for a group applies to all members, whether it is their primary group or not`() {
         let policy = CallerPolicy(rules: [.init(subject: .gid(990), grant: Grant(permits: [.resolve], merchants: nil))])
         let member = Caller(uid: 7, gid: 100, supplementaryGroups: [4, 990], pid: 1, program: "")
         #expect(!policy.grants(for: member).allowNothing)
@@ -126,7 +127,7 @@ import Vocabulary
         #expect(policy.grants(for: caller(uid: 990, gid: 100)).allowNothing)
     }
 
-    @Test func `a scope does not leak from one rule's permit to another's`() throws {
+    @Test func `the merchants of one rule do not widen another rule's permit`() throws {
         let (a, b) = (try #require(MerchantIdentifier("merchant.a")), try #require(MerchantIdentifier("merchant.b")))
         let policy = CallerPolicy(rules: [
             .init(subject: .uid(5), grant: Grant(permits: [.resolve], merchants: nil)),
@@ -155,7 +156,7 @@ import Vocabulary
         #expect(!AuditRecord(sequence: 1, entry: entry, previousHash: record.hash, hash: record.hash).isIntact)
     }
 
-    @Test func `moving text from one field to the next changes the hash`() {
+    @Test func `text that moves from one field to the next changes the hash`() {
         let moved = AuditEntry(
             .keyRevoked, by: entry.caller, at: entry.at, before: "currentr", after: "evoked", reason: "r")
         let absent = AuditEntry(.keyRevoked, by: entry.caller, at: entry.at, before: "current", after: "revoked")

@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// Use cases over a store in memory and a gateway that does as it is told.
+/// The use cases with a store in memory and a ``ScriptedGateway``.
 struct Bench: Sendable {
     // swift-format-ignore: NeverForceUnwrap
     static let integrator = MerchantIdentifier("platformintegrator.com.example")!
@@ -16,7 +16,7 @@ struct Bench: Sendable {
     let operations: Operations
     let request = Request(caller: caller, requestId: "r-1")
 
-    /// With the platform's integrator identifier on record, without keys.
+    /// Starts with the platform's integrator identifier as a merchant, without keys.
     init(
         gateway: ScriptedGateway = ScriptedGateway(), repository: any MerchantRepository = MemoryRepository()
     ) async throws {
@@ -73,18 +73,20 @@ struct Bench: Sendable {
 }
 
 func partnerName(_ text: String) -> PartnerInternalMerchantIdentifier {
-    guard let partner = PartnerInternalMerchantIdentifier(text) else { preconditionFailure("no identifier: \(text)") }
+    guard let partner = PartnerInternalMerchantIdentifier(text) else {
+        preconditionFailure("not an identifier: \(text)")
+    }
     return partner
 }
 
 func domainNames(_ texts: [String]) -> [DomainName] {
     texts.map { text in
-        guard let name = DomainName(ascii: text) else { preconditionFailure("no domain name: \(text)") }
+        guard let name = DomainName(ascii: text) else { preconditionFailure("not a domain name: \(text)") }
         return name
     }
 }
 
-/// The refusal that `body` ends with, if it ends with one.
+/// The ``MerchantError`` that `body` throws; nil if it throws none.
 func refusal(_ body: () async throws -> Void) async -> MerchantError? {
     do {
         try await body()

@@ -7,13 +7,13 @@ import Synchronization
 import Testing
 import Vocabulary
 
-/// A store that the daemon loses at some moment, as it does when it is killed: from then on nothing is read or written.
+/// A store that stops working at some time, as if the daemon was killed: later reads and writes fail.
 private final class MortalRepository: MerchantRepository {
     struct Killed: Error {}
 
     private let store: SQLiteStore
     private let isDead = Atomic(false)
-    /// Kills after so many more writes.
+    /// The number of writes that still succeed.
     private let writesLeft: Atomic<Int>
 
     init(_ store: SQLiteStore, dyingAfter writes: Int) {
@@ -52,7 +52,7 @@ private final class MortalRepository: MerchantRepository {
     func eraseRemovedBytes() async throws {}
 }
 
-/// One daemon after the other over one store: a dead one is followed by another, which settles first, as at every start.
+/// Daemons that run one after another over one store. When one was killed, the next resolves the open calls, as at every start.
 private final class Daemons: Sendable {
     private struct Generation: Sendable {
         let number: Int
@@ -98,14 +98,14 @@ private final class Daemons: Sendable {
     }
 }
 
-@Suite("Registrations under fire") struct FaultTests {
-    /// Requests are made by so many at once, each for merchants of its own.
+@Suite("Registrations with failures") struct FaultTests {
+    /// The number of concurrent clients. Each has its own merchants.
     private static let workers = 8
-    /// Time passes between the rounds, so that a call on its way is never older than it seems.
+    /// The clock advances only between rounds, so that a call in progress is never older than it seems.
     private static let rounds = 25
     private static let requestsInARound = 5
 
-    /// Faults at random; a few of every kind in 1,000 calls.
+    /// Random faults; in 1,000 calls each kind occurs several times.
     private static func fault(_ call: ScriptedGateway.Call) -> ScriptedGateway.Fault? {
         if case .details = call {
             return Int.random(in: 0..<100) < 12
@@ -115,7 +115,9 @@ private final class Daemons: Sendable {
         return Int.random(in: 0..<100) < 45 ? ScriptedGateway.Fault.allCases.randomElement() : nil
     }
 
-    @Test("1,000 requests while Apple fails and the daemon dies: Apple's record is what was asked for and acknowledged")
+    @Test(
+        "after 1,000 requests with failures of Apple and kills of the daemon, Apple's record matches the requests and their results"
+    )
     func underFire() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -141,32 +143,32 @@ private final class Daemons: Sendable {
                 }
                 for await (worker, ledger) in group { ledgers[worker] = ledger }
             }
-            // Some of what is on its way arrives; what is older than that has arrived or never will.
-            if Bool.random() { gateway.letLateOnesArrive() }
+            // Late calls sometimes arrive. After the time for late arrival, none arrives any more.
+            if Bool.random() { gateway.deliverLateCalls() }
             if Bool.random() {
-                gateway.letLateOnesArrive()
+                gateway.deliverLateCalls()
                 clock.advance(by: RegistrationCalls.lateArrival)
             }
         }
         var ledger = RegistrationLedger()
         for part in ledgers { ledger.merge(part) }
         #expect(ledger.counts.values.reduce(0, +) == Self.workers * Self.rounds * Self.requestsInARound)
-        for answer in ["acknowledged", "refused", "unknown"] {
-            #expect(ledger.counts[answer, default: 0] > 30, "\(ledger.counts)")
+        for outcome in ["acknowledged", "refused", "unknown"] {
+            #expect(ledger.counts[outcome, default: 0] > 30, "\(ledger.counts)")
         }
         #expect(daemons.generations > 5)
 
         isCalm.withLock { $0 = true }
-        gateway.letLateOnesArrive()
+        gateway.deliverLateCalls()
         calm.clock.advance(by: .seconds(10_000_000))
         let round = try await calm.operations.openCalls.resolveOpenCalls(as: Bench.caller)
         #expect(round.open == 0 && round.failure == nil)
-        try await judge(calm, ledger)
+        try await check(calm, ledger)
         #expect(try await store.quickCheck() == [])
         try store.close()
     }
 
-    /// One request at random, and what its answer says of it.
+    /// Sends a random request, and notes it with its outcome.
     private static func oneRequest(
         _ worker: Int, _ operations: Operations, _ ledger: inout RegistrationLedger
     ) async {
@@ -174,7 +176,7 @@ private final class Daemons: Sendable {
         let domains = Array(Set((0..<Int.random(in: 1...3)).map { _ in "d\(Int.random(in: 0..<6)).example" }))
         let request = Request(caller: Bench.caller, requestId: "w\(worker)")
         let registers = Int.random(in: 0..<10) < 6
-        var answer = RegistrationLedger.Answer.acknowledged
+        var outcome = RegistrationLedger.Outcome.acknowledged
         do {
             if registers {
                 _ = try await operations.registrations.register(
@@ -188,19 +190,19 @@ private final class Daemons: Sendable {
                     for: request)
             }
         } catch let error as MerchantError {
-            answer = error.code == .gatewayResponseNotReceived ? .unknown : .refused
+            outcome = error.code == .gatewayResponseNotReceived ? .unknown : .refused
         } catch {
-            answer = .unknown
+            outcome = .unknown
         }
         if registers {
-            ledger.noteRegistration(of: domains, for: partner, answer)
+            ledger.noteRegistration(of: domains, for: partner, outcome)
         } else {
-            ledger.noteUnregistration(of: domains, for: partner, answer)
+            ledger.noteUnregistration(of: domains, for: partner, outcome)
         }
     }
 
-    /// Holds Apple's record against the ledger, sync's word against Apple's record, and then mends.
-    private func judge(_ bench: Bench, _ ledger: RegistrationLedger) async throws {
+    /// Compares Apple's record with the ledger and the result of a sync with Apple's record, then repairs.
+    private func check(_ bench: Bench, _ ledger: RegistrationLedger) async throws {
         func truth() -> [String: Set<String>] {
             Dictionary(
                 uniqueKeysWithValues: bench.gateway.records.map { ($0.rawValue, Set($1.domains.map(\.rawValue))) })
@@ -224,7 +226,7 @@ private final class Daemons: Sendable {
                         + atApple.subtracting(names).map(RegistrationDrift.extraDomain))
             #expect(Set(drift) == expected, "\(partner)")
         }
-        #expect(ledger.violations(in: wanted) == [], "the mirror wants what was not acknowledged")
+        #expect(ledger.violations(in: wanted) == [], "the desired state has a domain that was not acknowledged")
         let before = bench.gateway.changes.count
         #expect(try await bench.sync(repair: true).findings.allSatisfy { $0.repaired == true })
         #expect(bench.gateway.changes.count - before <= 2 * report.findings.count)
@@ -232,7 +234,7 @@ private final class Daemons: Sendable {
         #expect(try await bench.sync().findings.isEmpty)
     }
 
-    @Test("the ledger notices what is missing, what nobody asked for, and what should be gone")
+    @Test("the ledger detects missing, unrequested and unremoved domains")
     func ledger() {
         var ledger = RegistrationLedger()
         ledger.noteRegistration(of: ["a", "b"], for: "p", .acknowledged)

@@ -5,13 +5,13 @@ import Testing
 import Vocabulary
 
 @Suite("Registering") struct RegisterTests {
-    @Test("a new merchant is registered with the platform's own identifier, and every step is on record")
+    @Test("a new merchant is registered with the platform's own identifier, and every step is recorded")
     func new() async throws {
         let bench = try await Bench()
         let view = try await bench.register("shop-1", ["b.example", "a.example"], url: "https://a.example/")
         #expect(view.registration.desired.domainNames == Set(domainNames(["a.example", "b.example"])))
         #expect(view.openCall == nil && view.registration.drift.isEmpty)
-        #expect(view.warnings.count == 1 && view.warnings[0].contains("no active key pair"))
+        #expect(view.warnings.count == 1 && view.warnings[0].contains("\(Bench.integrator)"))
         #expect(
             bench.gateway.calls == [
                 .register(
@@ -26,7 +26,7 @@ import Vocabulary
             try await bench.audited().last?.after?.contains("domainNames=a.example,b.example") == true)
     }
 
-    @Test("domains add up, and Apple is told only those that it lacks")
+    @Test("domains are added, and Apple gets only those that it does not have")
     func additive() async throws {
         let bench = try await Bench()
         try await bench.register("shop-1", ["a.example"], url: "https://a.example/")
@@ -41,7 +41,7 @@ import Vocabulary
         #expect(last.partnerMerchantName == "Shop" && last.merchantUrl == "https://a.example/")
     }
 
-    @Test("the same again asks Apple and changes nothing, unless Apple lost it")
+    @Test("a repeated registration reads Apple's record and changes nothing, unless Apple lost it")
     func again() async throws {
         let bench = try await Bench()
         try await bench.register("shop-1", ["a.example"])
@@ -53,7 +53,7 @@ import Vocabulary
         #expect(bench.atApple("shop-1") == ["a.example"])
     }
 
-    @Test("another name, encryptTo or URL is said to Apple, though no domain is new")
+    @Test("a changed name, encryptTo or URL is sent to Apple, even without a new domain")
     func otherName() async throws {
         let bench = try await Bench()
         let other = try #require(MerchantIdentifier("merchant.com.example.other"))
@@ -64,11 +64,10 @@ import Vocabulary
         #expect(bench.gateway.records[partnerName("shop-1")]?.name == "Shop & Co")
         #expect(bench.gateway.records[partnerName("shop-1")]?.encryptTo == other)
         #expect(view.registration.drift.isEmpty && bench.gateway.changes.count == 3)
-        #expect(
-            view.warnings == ["there is no merchant record \(other) (encryptTo): its tokens cannot be decrypted here"])
+        #expect(view.warnings.count == 1 && view.warnings[0].contains("\(other)"))
     }
 
-    @Test("what breaks a bound is refused in words, and Apple is not asked")
+    @Test("a request that exceeds a limit is refused without a call to Apple")
     func bounds() async throws {
         let bench = try await Bench()
         let ninetyNine = (0..<99).map { "d\($0).example" }
@@ -77,14 +76,14 @@ import Vocabulary
         let long = String(repeating: "x", count: 1025)
         let merchant = try #require(MerchantIdentifier("merchant.unknown"))
         let cases: [(MerchantError.Code, String, () async throws -> Void)] = [
-            (.tooManyDomains, "would have 100", { try await bench.register("full", ["one.example"]) }),
-            (.tooManyDomains, "100 names", { try await bench.register("new", ninetyNine + ["one.example"]) }),
-            (.malformed, "twice", { try await bench.register("new", ["a.example", "A.example"]) }),
-            (.malformed, "empty", { try await bench.register("new", []) }),
-            (.malformed, "missing", { try await bench.register("new", ["a.example"], name: nil) }),
-            (.malformed, "1025 bytes", { try await bench.register("new", ["a.example"], name: long) }),
-            (.malformed, "0 bytes", { try await bench.register("new", ["a.example"], name: "") }),
-            (.malformed, "control", { try await bench.register("new", ["a.example"], name: "a\nb") }),
+            (.tooManyDomains, "100", { try await bench.register("full", ["one.example"]) }),
+            (.tooManyDomains, "100", { try await bench.register("new", ninetyNine + ["one.example"]) }),
+            (.malformed, "domainNames", { try await bench.register("new", ["a.example", "A.example"]) }),
+            (.malformed, "domainNames", { try await bench.register("new", []) }),
+            (.malformed, "partnerMerchantName", { try await bench.register("new", ["a.example"], name: nil) }),
+            (.malformed, "1025", { try await bench.register("new", ["a.example"], name: long) }),
+            (.malformed, "partnerMerchantName", { try await bench.register("new", ["a.example"], name: "") }),
+            (.malformed, "U+000A", { try await bench.register("new", ["a.example"], name: "a\nb") }),
             (.malformed, "merchantUrl", { try await bench.register("new", ["a.example"], url: "ftp://a.example") }),
             (.malformed, "merchantUrl", { try await bench.register("new", ["a.example"], url: "a.example") }),
             (
@@ -96,9 +95,9 @@ import Vocabulary
                 { try await bench.register("new", ["a.example"], merchant: merchant) }
             ),
         ]
-        for (code, words, act) in cases {
+        for (code, value, act) in cases {
             let found = await refusal(act)
-            #expect(found?.code == code && found?.detail.contains(words) == true, "\(found as Any)")
+            #expect(found?.code == code && found?.detail.contains(value) == true, "\(found as Any)")
         }
         #expect(bench.gateway.calls.isEmpty)
         #expect(try await bench.repository.read { try $0.registration(partnerName("new")) } == nil)
@@ -111,15 +110,15 @@ import Vocabulary
         _ = try await bench.operations.merchants.addMerchant(
             second, name: nil, targetActiveKeyPairs: nil, for: bench.request)
         let found = await refusal { try await bench.register("shop-1", ["a.example"]) }
-        #expect(found?.code == .malformed && found?.detail.contains("several") == true)
+        #expect(found?.code == .malformed && found?.detail.contains("encryptTo") == true)
         _ = try await bench.operations.merchants.removeMerchant(second, dryRun: false, for: bench.request)
         _ = try await bench.operations.merchants.removeMerchant(Bench.integrator, dryRun: false, for: bench.request)
         let none = await refusal { try await bench.register("shop-1", ["a.example"]) }
-        #expect(none?.detail.contains("no merchant record") == true)
+        #expect(none?.code == .malformed && none?.detail.contains("encryptTo") == true)
         #expect(bench.gateway.calls.isEmpty)
     }
 
-    @Test("a merchant that a registration names stays, until it is unregistered")
+    @Test("a merchant that a registration names cannot be removed until it is unregistered")
     func merchantInUse() async throws {
         let bench = try await Bench()
         let merchant = try #require(MerchantIdentifier("merchant.com.example.shop"))
@@ -136,7 +135,7 @@ import Vocabulary
         _ = try await bench.operations.merchants.removeMerchant(merchant, dryRun: false, for: bench.request)
     }
 
-    @Test("a repeat with the same Idempotency-Key is answered without Apple")
+    @Test("a repeat with the same Idempotency-Key gets the same result without a call to Apple")
     func idempotent() async throws {
         let bench = try await Bench()
         let request = Request(
@@ -152,7 +151,7 @@ import Vocabulary
         #expect(bench.gateway.calls.count == 1)
     }
 
-    @Test("calls for one merchant go one by one, for many at once, and never more than a bound")
+    @Test("calls for one merchant run one at a time, calls for several merchants concurrently up to a limit")
     func concurrency() async throws {
         let gateway = ScriptedGateway(delay: .milliseconds(3))
         let bench = try await Bench(gateway: gateway)
@@ -170,7 +169,7 @@ import Vocabulary
         #expect(gateway.records.count == 101)
     }
 
-    @Test("a caller who gives up leaves no call without its outcome")
+    @Test("the outcome of a call is recorded even if its caller is cancelled")
     func cancelled() async throws {
         let bench = try await Bench(gateway: ScriptedGateway(delay: .milliseconds(20)))
         let task = Task { try await bench.register("shop-1", ["a.example"]) }

@@ -7,40 +7,40 @@ import Synchronization
 import Testing
 import Vocabulary
 
-/// Work on keys that takes a processor long.
+/// Key operations that occupy a processor for long.
 @Suite("Slow key work") struct SlowKeyTests {
-    /// Holds the thread of an import, or of a search for primes, until it is let go, and shortly after that.
-    private final class Slow: KeyCustodian {
+    /// A custodian that blocks the thread of an import or of an RSA key generation until ``release()``, and for 10 ms after it.
+    private final class BlockingCustodian: KeyCustodian {
         private let custodian: FakeCustodian
         private let gate = DispatchSemaphore(value: 0)
-        private let state = Mutex((running: 0, most: 0, gaveUp: false))
-        var mostAtOnce: Int { state.withLock { $0.most } }
-        var isHolding: Bool { state.withLock { $0.running > 0 } }
-        /// Whether nobody let the held go: whoever was to had no thread.
-        var gaveUp: Bool { state.withLock { $0.gaveUp } }
+        private let state = Mutex((running: 0, most: 0, timedOut: false))
+        var mostConcurrent: Int { state.withLock { $0.most } }
+        var isBlocking: Bool { state.withLock { $0.running > 0 } }
+        /// Whether ``release()`` was not called in time, because its task had no thread.
+        var timedOut: Bool { state.withLock { $0.timedOut } }
 
-        func letGo() { gate.signal() }
+        func release() { gate.signal() }
 
         init(_ clock: any WallClock) { custodian = FakeCustodian(clock: clock) }
 
-        private func hold() {
+        private func block() {
             state.withLock { state in
                 state.running += 1
                 state.most = max(state.most, state.running)
             }
-            let gaveUp = gate.wait(timeout: .now() + 20) == .timedOut
+            let timedOut = gate.wait(timeout: .now() + 20) == .timedOut
             gate.signal()
             usleep(10_000)
             state.withLock { state in
                 state.running -= 1
-                state.gaveUp = state.gaveUp || gaveUp
+                state.timedOut = state.timedOut || timedOut
             }
         }
 
         func generateKeyPair(
             algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
         ) throws -> NewKeyPair {
-            if algorithm == .rsaV1 { hold() }
+            if algorithm == .rsaV1 { block() }
             return try custodian.generateKeyPair(algorithm: algorithm, purpose: purpose, for: merchant)
         }
 
@@ -48,25 +48,26 @@ import Vocabulary
             privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
             for merchant: MerchantIdentifier
         ) throws -> NewKeyPair {
-            hold()
+            block()
             return try custodian.importKeyPair(
                 privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: merchant)
         }
 
         func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { try custodian.readCertificate(upload) }
-        func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding { .notConfigured }
+        func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding { .notConfigured }
         func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
             try custodian.symmetricKey(hash, from: material)
         }
         func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes { try custodian.exportPrivateKey(hash) }
     }
 
-    @Test("it is done one piece at a time, and nothing else waits for it", arguments: ["import", "RSA_v1"])
-    func aside(kind: String) async throws {
+    @Test(
+        "one slow key operation runs at a time, and other work does not wait for it", arguments: ["import", "RSA_v1"])
+    func isolated(kind: String) async throws {
         let clock = HandMovedClock()
-        let slow = Slow(clock)
+        let custodian = BlockingCustodian(clock)
         let operations = Operations(
-            repository: MemoryRepository(), custodian: slow, claims: MemoryClaimLedger(), clock: clock,
+            repository: MemoryRepository(), custodian: custodian, claims: MemoryClaimLedger(), clock: clock,
             environment: .sandbox)
         let request = Request(caller: Bench.caller, requestId: "r-1")
         let merchant = Bench.integrator
@@ -88,12 +89,12 @@ import Vocabulary
                         purpose: .paymentProcessing, allowsExpired: false, for: request)
                 }
             }
-            while !slow.isHolding { try await Task.sleep(for: .milliseconds(1)) }
+            while !custodian.isBlocking { try await Task.sleep(for: .milliseconds(1)) }
             for _ in 0..<20 { await Task { await Task.yield() }.value }
-            #expect(slow.isHolding && !slow.gaveUp, "other work waited")
-            slow.letGo()
+            #expect(custodian.isBlocking && !custodian.timedOut, "other work waited")
+            custodian.release()
             try await tasks.waitForAll()
         }
-        #expect(slow.mostAtOnce == 1)
+        #expect(custodian.mostConcurrent == 1)
     }
 }

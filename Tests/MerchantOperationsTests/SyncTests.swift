@@ -6,7 +6,7 @@ import Testing
 import Vocabulary
 
 @Suite("Unregistering, details and sync") struct SyncTests {
-    @Test("some domains go, then the rest; what is not there is refused, and Apple is told the reason")
+    @Test("domains can be removed in several requests; an unregistered one is refused, and Apple gets the reason")
     func unregister() async throws {
         let bench = try await Bench()
         try await bench.register("shop-1", ["a.example", "b.example", "c.example"])
@@ -30,7 +30,7 @@ import Vocabulary
         #expect(try await bench.operations.registrations.registrations(after: nil, limit: 10).isEmpty)
     }
 
-    @Test("what Apple lost already is given up without asking it to remove it")
+    @Test("a registration that Apple lost is removed without a call to Apple")
     func unregisterGone() async throws {
         let bench = try await Bench()
         try await bench.register("shop-1", ["a.example"])
@@ -40,16 +40,16 @@ import Vocabulary
         #expect(try await bench.sync().findings.isEmpty)
     }
 
-    @Test("details are the mirror's with their age, or Apple's answer")
+    @Test("details are the stored ones with their age or, with refresh, Apple's")
     func details() async throws {
         let bench = try await Bench()
         let partner = partnerName("shop-1")
         try await bench.register("shop-1", ["a.example"])
         bench.gateway.records[partner]?.domains = Set(domainNames(["b.example"]))
         bench.clock.advance(by: .seconds(90))
-        let mirror = try await bench.operations.registrations.registration(partner, refresh: false, for: bench.request)
-        #expect(mirror.source == .mirror && mirror.registration.drift.isEmpty)
-        #expect(mirror.registration.known?.learnedAt.adding(.seconds(90)) == mirror.at)
+        let stored = try await bench.operations.registrations.registration(partner, refresh: false, for: bench.request)
+        #expect(stored.source == .mirror && stored.registration.drift.isEmpty)
+        #expect(stored.registration.known?.learnedAt.adding(.seconds(90)) == stored.at)
         let apple = try await bench.operations.registrations.registration(partner, refresh: true, for: bench.request)
         #expect(apple.source == .apple && apple.registration.known?.details?.domainNames == ["b.example"])
         #expect(
@@ -64,7 +64,7 @@ import Vocabulary
         #expect(unknown?.code == .registrationNotFound)
     }
 
-    @Test("sync finds each kind of drift, changes nothing, and with repair mends it towards what is wanted")
+    @Test("sync finds each kind of drift and changes nothing; with repair it makes Apple match the desired state")
     func drift() async throws {
         let bench = try await Bench()
         let other = try #require(MerchantIdentifier("merchant.com.example.other"))
@@ -78,7 +78,7 @@ import Vocabulary
         bench.gateway.records[partnerName("encrypt")]?.encryptTo = other
         bench.gateway.records[partnerName("mixed")] = .init(
             name: "Somebody", encryptTo: other, domains: Set(domainNames(["x.example"])))
-        // Not ours: never touched.
+        // A registration of another system at Apple, which sync must not change.
         bench.gateway.records[partnerName("foreign")] = .init(
             name: "F", encryptTo: other, domains: Set(domainNames(["f.example"])))
         let truth = bench.gateway.records
@@ -109,7 +109,7 @@ import Vocabulary
         #expect(try await bench.audited().contains { $0.action == .registrationDriftFound })
     }
 
-    @Test("a full registration is mended by making room first")
+    @Test("sync repairs a full registration by removing domains before adding others")
     func repairFull() async throws {
         let bench = try await Bench()
         let wanted = (0..<99).map { "d\($0).example" }
@@ -120,7 +120,7 @@ import Vocabulary
         #expect(bench.atApple("full") == Set(wanted))
     }
 
-    @Test("sync stops where Apple can't be asked, and says where to go on")
+    @Test("sync stops if Apple cannot be reached, and returns where to continue")
     func halts() async throws {
         let left = Mutex(Int.max)
         let bench = try await Bench(
@@ -150,7 +150,7 @@ import Vocabulary
         #expect(await refusal { _ = try await bench.sync() }?.code == .gatewayRateLimited)
     }
 
-    @Test("the domain file is kept byte for byte, bounded, and its changes are on record")
+    @Test("the domain file is stored byte for byte, its size is limited, and its changes are recorded")
     func domainFile() async throws {
         let bench = try await Bench()
         #expect(await refusal { _ = try await bench.operations.domains.domainFile() }?.code == .domainFileNotSet)

@@ -5,9 +5,9 @@ import Synchronization
 import Testing
 import Vocabulary
 
-/// What is said and recorded when Apple, or the way there, fails.
+/// Results and records when Apple or the connection to Apple fails.
 @Suite("When Apple fails") struct UncertaintyTests {
-    /// Fails the next change so, then works.
+    /// A fault for the next change only.
     final class Once: Sendable {
         private let next: Mutex<ScriptedGateway.Fault?>
         init(_ fault: ScriptedGateway.Fault?) { next = Mutex(fault) }
@@ -26,7 +26,7 @@ import Vocabulary
     }
 
     @Test(
-        "what certainly did not happen is refused with its cause, and the next call is free",
+        "a call that certainly failed is refused with its cause, and the next call is allowed",
         arguments: [
             (ScriptedGateway.Fault.refused, MerchantError.Code.gatewayRefused), (.unauthorized, .gatewayUnauthorized),
             (.platformNotRegistered, .gatewayUnauthorized), (.rateLimited, .gatewayRateLimited),
@@ -47,7 +47,7 @@ import Vocabulary
     }
 
     @Test(
-        "what Apple did though its answer was lost is acknowledged, because its record shows it",
+        "a call without a response succeeds if Apple's record shows its effect",
         arguments: [
             ScriptedGateway.Fault.failedAfterActing, .malformedAfterActing, .resetAfterActing, .unauthorizedAfterActing,
         ])
@@ -65,7 +65,7 @@ import Vocabulary
     }
 
     @Test(
-        "what may yet happen is neither done nor refused: the same again is free, anything else waits",
+        "a call that may still reach Apple stays open: a repeat is allowed, any other request is a conflict",
         arguments: [ScriptedGateway.Fault.failedBeforeActing, .resetBeforeActing])
     func open(_ fault: ScriptedGateway.Fault) async throws {
         let once = Once(fault)
@@ -83,7 +83,7 @@ import Vocabulary
         #expect(try await bench.sync().findings.isEmpty)
     }
 
-    @Test("a call that nobody knows of after its time is settled as not done, by asking")
+    @Test("a call that Apple's record does not show after the time for late arrival is stored as not done")
     func settled() async throws {
         let bench = try await bench(Once(.resetBeforeActing))
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
@@ -96,21 +96,21 @@ import Vocabulary
         #expect(await refusal { try await bench.register("shop-1", ["b.example"]) } == nil)
     }
 
-    @Test("a call that Apple received late is found, though it was given up")
+    @Test("sync finds a call that reached Apple after it was stored as not done")
     func late() async throws {
         let bench = try await bench(Once(.actsLate))
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
         bench.clock.advance(by: .seconds(3600))
         _ = try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller)
-        bench.gateway.letLateOnesArrive()
+        bench.gateway.deliverLateCalls()
         let finding = try #require(try await bench.sync().findings.first)
         #expect(finding.drift == [.extraDomain("a.example")])
-        #expect(bench.atApple("shop-1") == ["a.example"], "nothing is removed unless asked to")
+        #expect(bench.atApple("shop-1") == ["a.example"], "sync without repair removes nothing")
         #expect(try await bench.sync(repair: true).findings.map(\.repaired) == [true])
         #expect(bench.atApple("shop-1") == nil)
     }
 
-    @Test("a repeated call that may still be on its way holds up what it could undo")
+    @Test("while an earlier attempt of a repeated call may still reach Apple, a request that it would undo is refused")
     func lateRepeat() async throws {
         let bench = try await bench(Once(.actsLate))
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
@@ -118,13 +118,13 @@ import Vocabulary
         let early = await refusal { try await bench.unregister("shop-1", ["a.example"]) }
         #expect(early?.code == .registrationConflict)
         #expect(bench.atApple("shop-1") == ["a.example"])
-        bench.gateway.letLateOnesArrive()
+        bench.gateway.deliverLateCalls()
         bench.clock.advance(by: RegistrationCalls.lateArrival)
         try await bench.unregister("shop-1", ["a.example"])
         #expect(bench.atApple("shop-1") == nil)
     }
 
-    @Test("a try that got no answer holds up what it would undo, though a later one was answered, and nothing else")
+    @Test("an attempt without a response blocks only requests that it would undo, even if a later attempt succeeded")
     func lateTry() async throws {
         let bench = try await bench(Once(.answeredAgain))
         try await bench.register("shop-1", ["a.example"])
@@ -133,14 +133,14 @@ import Vocabulary
         #expect(early?.code == .registrationConflict && early?.retryAfter == 120)
         try await bench.unregister("shop-1", ["b.example"])
         #expect(bench.atApple("shop-1") == ["a.example"])
-        bench.gateway.letLateOnesArrive()
+        bench.gateway.deliverLateCalls()
         bench.clock.advance(by: RegistrationCalls.lateArrival)
         try await bench.unregister("shop-1", ["a.example"])
         #expect(bench.atApple("shop-1") == nil)
         #expect(try await bench.sync().findings.isEmpty)
     }
 
-    @Test("a registration that a dead daemon left behind and Apple shows may have been tried twice: its removal waits")
+    @Test("a registration that a killed daemon left open may reach Apple again, so its removal waits")
     func settledYoung() async throws {
         let bench = try await Bench()
         let content = RegistrationCall.Content.register(
@@ -161,7 +161,7 @@ import Vocabulary
         try await bench.unregister("shop-1", ["a.example"])
     }
 
-    @Test("while Apple can't be asked, nothing is guessed and nothing is lost")
+    @Test("while Apple cannot be reached, open calls stay open")
     func askingFails() async throws {
         let isDown = Mutex(false)
         let once = Once(.resetAfterActing)
@@ -181,7 +181,7 @@ import Vocabulary
         #expect(try await bench.wanted("shop-1") == ["a.example"])
     }
 
-    @Test("a daemon without an identity says which settings are missing")
+    @Test("a daemon without an identity names the missing settings")
     func notConfigured() async throws {
         let bench = try await Bench()
         let operations = Operations(
@@ -196,7 +196,7 @@ import Vocabulary
         #expect(found?.detail.contains("apple.gateway.identity.certificate") == true)
     }
 
-    @Test("status says what differs, what is unsettled, and that Apple is left alone")
+    @Test("status reports drift, unresolved calls and paused calls to Apple")
     func status() async throws {
         let bench = try await bench(Once(.resetBeforeActing))
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }

@@ -2,17 +2,17 @@ package import MerchantCore
 package import Secrets
 package import Vocabulary
 
-/// Stands in for custody where a test is about what is around it. Its keys are names: no cryptography happens.
+/// A custodian without cryptography, for tests of its callers. Its keys are names.
 ///
 /// A private key is the text `KEY:<64 hex digits>`, or `LOCKED:<64 hex digits>` with the passphrase `open sesame`; a
 /// certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>`.
 package struct FakeCustodian: KeyCustodian {
-    /// What a broken part would throw: nobody outside may see what it says.
-    package struct Breakdown: Error, CustomStringConvertible {
-        package let description = "the innards are at 0xDEADBEEF"
+    /// An internal error, whose description must not reach a caller.
+    package struct InternalFailure: Error, CustomStringConvertible {
+        package let description = "internal state at 0xDEADBEEF"
     }
 
-    /// Generating for this merchant fails with a ``Breakdown``.
+    /// Generating for this merchant fails with a ``InternalFailure``.
     package static let unlucky = "merchant.com.example.unlucky"
 
     private let clock: any WallClock
@@ -22,7 +22,7 @@ package struct FakeCustodian: KeyCustodian {
     package func generateKeyPair(
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
-        guard merchant.rawValue != Self.unlucky else { throw Breakdown() }
+        guard merchant.rawValue != Self.unlucky else { throw InternalFailure() }
         let spki = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
         return Self.new(PublicKeyHash(of: spki), algorithm, purpose)
     }
@@ -33,7 +33,7 @@ package struct FakeCustodian: KeyCustodian {
     ) throws -> NewKeyPair {
         let parts = Self.parts(privateKey.withUnsafeBytes { Array($0) })
         guard parts.count == 2, let hash = PublicKeyHash(anySpelling: parts[1]) else {
-            throw MerchantError(.privateKeyMalformed, "this is no private key")
+            throw MerchantError(.privateKeyMalformed, "not a private key")
         }
         guard parts[0] == "KEY" || passphrase.withUnsafeBytes({ Array($0) }) == Array("open sesame".utf8) else {
             throw MerchantError(.wrongPassphrase, "the passphrase does not open the private key")
@@ -58,12 +58,12 @@ package struct FakeCustodian: KeyCustodian {
             subject: "CN=\(merchant)", issuer: "CN=Somebody")
     }
 
-    package func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding {
+    package func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding {
         .notConfigured
     }
 
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
-        throw MerchantError(.decryptionFailed, "these keys open nothing")
+        throw MerchantError(.decryptionFailed, "this custodian decrypts nothing")
     }
 
     package func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes {

@@ -1,6 +1,7 @@
-/// Requests that test a server's handling of RFC 9112: one table for every server, each on its own socket.
+/// Requests that test a server's conformance to RFC 9112. All servers share the table; each request uses a connection
+/// of its own.
 ///
-/// Each is sent to a server that has `GET /v1/health`; the sending side stays open.
+/// The server must have `GET /v1/health`. The client keeps its sending side open.
 package struct HTTPRuleCase: Sendable, CustomStringConvertible {
     package let name: String
     package let bytes: String
@@ -16,7 +17,7 @@ package struct HTTPRuleCase: Sendable, CustomStringConvertible {
 
     private static let long = String(repeating: "a", count: 9000)
 
-    /// The server answers with a problem document and closes the connection.
+    /// The server responds with a problem document and closes the connection.
     package static let refused: [HTTPRuleCase] = [
         HTTPRuleCase("no request", 400, "hello"),
         HTTPRuleCase("a TLS handshake", 400, "\u{16}\u{3}\u{1}hello"),
@@ -60,7 +61,7 @@ package struct HTTPRuleCase: Sendable, CustomStringConvertible {
             (0..<4).map { "X-\($0): \(String(repeating: "b", count: 5000))" }.joined(separator: "\r\n")),
     ]
 
-    /// The server answers the request, and closes the connection.
+    /// The server responds to the request and closes the connection.
     package static let answeredOnce: [HTTPRuleCase] = [
         HTTPRuleCase(
             "an offered upgrade to HTTP/2", 200, "GET /v1/health HTTP/1.1", "Host: x",

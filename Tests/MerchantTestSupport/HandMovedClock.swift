@@ -2,7 +2,7 @@ import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// The machine's clocks, which stand still until a test moves them.
+/// Clocks that change only when a test moves them.
 package final class HandMovedClock: WallClock {
     private struct State {
         var now: Timestamp
@@ -12,7 +12,7 @@ package final class HandMovedClock: WallClock {
 
     private let state: Mutex<State>
 
-    /// 2026-11-21T05:00:00Z unless said otherwise.
+    /// 2026-11-21T05:00:00Z by default.
     package init(_ start: Timestamp = Timestamp(millisecondsSince1970: 1_795_237_200_000)) {
         state = Mutex(State(now: start))
     }
@@ -21,7 +21,7 @@ package final class HandMovedClock: WallClock {
     package var uptime: Duration { state.withLock { $0.uptime } }
     package var bootIdentifier: String { state.withLock { "boot-\($0.boots)" } }
 
-    /// Lets time pass.
+    /// Advances all clocks.
     package func advance(by duration: Duration) {
         state.withLock {
             $0.now = $0.now.adding(duration)
@@ -32,7 +32,7 @@ package final class HandMovedClock: WallClock {
     /// Sets the wall clock, forward or back; no time passes.
     package func step(by duration: Duration) { state.withLock { $0.now = $0.now.adding(duration) } }
 
-    /// Switches the machine off and on again.
+    /// Reboots the machine.
     package func reboot(offFor duration: Duration = .zero) {
         state.withLock {
             $0.now = $0.now.adding(duration)

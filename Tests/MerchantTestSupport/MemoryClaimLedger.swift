@@ -2,7 +2,7 @@ package import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// Claims as a value in memory, with the store's rules; refuses all where a failure is set.
+/// A claim ledger in memory with the store's rules. Refuses every claim while a failure is set.
 package final class MemoryClaimLedger: ClaimLedger {
     private let claims = Mutex<[Words256: TokenClaim]>([:])
     private let failure = Mutex<MerchantError?>(nil)

@@ -4,7 +4,7 @@ package import PaymentToken
 package import Vocabulary
 
 extension Operations {
-    /// Every use case over the given store, with defaults for the rest.
+    /// Builds every use case over a store, with defaults for the other collaborators.
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger = MemoryClaimLedger(),
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,

@@ -18,7 +18,7 @@ package struct PrometheusPage: Sendable {
 
     /// - Throws: ``Invalid`` with the line that breaks a rule.
     package init(_ text: String) throws {
-        guard text.hasSuffix("\n") else { throw Invalid(description: "the last line does not end") }
+        guard text.hasSuffix("\n") else { throw Invalid(description: "the last line has no line feed") }
         var current = ""
         var helped: Set<String> = []
         for line in text.split(separator: "\n") {

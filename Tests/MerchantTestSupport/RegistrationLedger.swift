@@ -1,14 +1,14 @@
-/// What a tester asked of the daemon and was told, against what is true at Apple: nothing is there that was not asked
-/// for, and nothing that was acknowledged is missing.
+/// The requests of a test and their results, to compare with Apple's record: every acknowledged change must be there, and
+/// no change that was not requested.
 ///
-/// For each merchant, requests are noted in the order in which they were made, one after the other. Names are plain text,
-/// so that it serves tests of real processes as well.
+/// The requests for one merchant must be noted one after another, as they were sent. Names are plain text, so that tests of
+/// real processes can use the ledger too.
 package struct RegistrationLedger: Sendable {
-    package enum Answer: Sendable {
+    package enum Outcome: Sendable {
         case acknowledged
-        /// Certain that it was not and will not be done.
+        /// The change certainly did not and will not happen.
         case refused
-        /// Nobody said what became of it.
+        /// No response was received.
         case unknown
     }
 
@@ -17,31 +17,31 @@ package struct RegistrationLedger: Sendable {
         let name: String
     }
 
-    /// Whether a domain may be registered, and whether it may be not.
+    /// For each domain, which of registered and not registered are possible.
     private var possible: [Domain: Set<Bool>] = [:]
     package private(set) var counts: [String: Int] = [:]
 
     package init() {}
 
-    package mutating func noteRegistration(of domains: [String], for partner: String, _ answer: Answer) {
-        note(domains, partner, becomes: true, answer)
+    package mutating func noteRegistration(of domains: [String], for partner: String, _ outcome: Outcome) {
+        note(domains, partner, becomes: true, outcome)
     }
 
-    package mutating func noteUnregistration(of domains: [String], for partner: String, _ answer: Answer) {
-        note(domains, partner, becomes: false, answer)
+    package mutating func noteUnregistration(of domains: [String], for partner: String, _ outcome: Outcome) {
+        note(domains, partner, becomes: false, outcome)
     }
 
     package mutating func merge(_ other: RegistrationLedger) {
-        possible.merge(other.possible) { _, _ in preconditionFailure("each merchant is in one ledger") }
+        possible.merge(other.possible) { _, _ in preconditionFailure("two ledgers contain the same merchant") }
         counts.merge(other.counts, uniquingKeysWith: +)
     }
 
-    private mutating func note(_ domains: [String], _ partner: String, becomes: Bool, _ answer: Answer) {
-        counts["\(answer)", default: 0] += 1
+    private mutating func note(_ domains: [String], _ partner: String, becomes: Bool, _ outcome: Outcome) {
+        counts["\(outcome)", default: 0] += 1
         for name in domains {
             let domain = Domain(partner: partner, name: name)
             let before = possible[domain] ?? [false]
-            switch answer {
+            switch outcome {
             case .acknowledged: possible[domain] = [becomes]
             case .refused: possible[domain] = before
             case .unknown: possible[domain] = before.union([becomes])
@@ -49,8 +49,8 @@ package struct RegistrationLedger: Sendable {
         }
     }
 
-    /// - Parameter registered: each merchant's domains, as they are at Apple (or as the mirror wants them).
-    /// - Returns: what is wrong, a line for each domain.
+    /// - Parameter registered: the domains of each merchant, at Apple or in the desired state.
+    /// - Returns: the violations, one line for each domain.
     package func violations(in registered: [String: Set<String>]) -> [String] {
         var violations: [String] = []
         for (domain, states) in possible {
@@ -63,7 +63,7 @@ package struct RegistrationLedger: Sendable {
         }
         for (partner, names) in registered {
             for name in names where possible[Domain(partner: partner, name: name)] == nil {
-                violations.append("\(partner) has \(name), which nobody asked for")
+                violations.append("\(partner) has \(name), which was not requested")
             }
         }
         return violations.sorted()

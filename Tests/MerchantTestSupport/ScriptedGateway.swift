@@ -2,9 +2,9 @@ package import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// Stands in for Apple's gateway: keeps registrations, and fails as it is told to.
+/// A gateway in memory: keeps registrations, and fails as a test prescribes.
 ///
-/// As strict as Apple could be: it refuses a domain that is there already, and the removal of one that is not.
+/// Stricter than Apple documents: it refuses a domain that is already registered, and the removal of one that is not.
 package final class ScriptedGateway: RegistrationGateway {
     package enum Call: Hashable, Sendable {
         case register(GatewayRegistration)
@@ -12,24 +12,24 @@ package final class ScriptedGateway: RegistrationGateway {
         case details(PartnerInternalMerchantIdentifier)
     }
 
-    /// How a call goes wrong. What is not a change fails without the acting.
+    /// How a call fails. A call that changes nothing fails without acting.
     package enum Fault: Sendable, CaseIterable {
         case refused, unauthorized, platformNotRegistered, rateLimited, unreachable, serverUntrusted, identityUnusable
         case circuitOpen
         case failedBeforeActing, failedAfterActing, malformedAfterActing
-        /// One try acted and got no answer, the next was refused.
+        /// One attempt acted and got no response, the next was refused.
         case unauthorizedAfterActing
         case resetBeforeActing, resetAfterActing
-        /// The answer is lost, and Apple acts later: see ``ScriptedGateway/letLateOnesArrive()``.
+        /// No response is received, and Apple acts later: see ``ScriptedGateway/deliverLateCalls()``.
         case actsLate
-        /// A try of a registration gets no answer and acts late, the next one is answered. Nothing else is tried again.
+        /// An attempt of a registration gets no response and acts late, the next one succeeds. Other calls have one attempt.
         case answeredAgain
 
         var acts: Bool {
             [.failedAfterActing, .malformedAfterActing, .resetAfterActing, .unauthorizedAfterActing].contains(self)
         }
 
-        func error(_ detail: String = "told to fail") -> GatewayError {
+        func error(_ detail: String = "prescribed failure") -> GatewayError {
             switch self {
             case .refused:
                 GatewayError(.refused, detail, status: 400, correlationIdentifier: "c-1", mayHaveActed: false)
@@ -45,7 +45,7 @@ package final class ScriptedGateway: RegistrationGateway {
                 GatewayError(.failedAtApple, detail, status: 500, mayHaveActed: true)
             case .malformedAfterActing: GatewayError(.unexpectedAnswer, detail, status: 200, mayHaveActed: true)
             case .resetBeforeActing, .resetAfterActing, .actsLate, .answeredAgain:
-                GatewayError(.answerLost, detail, mayHaveActed: true)
+                GatewayError(.responseNotReceived, detail, mayHaveActed: true)
             }
         }
     }
@@ -76,14 +76,14 @@ package final class ScriptedGateway: RegistrationGateway {
     private let delay: Duration
 
     /// - Parameters:
-    ///   - delay: how long each call takes.
-    ///   - fault: asked for each call.
+    ///   - delay: the duration of each call.
+    ///   - fault: returns the fault of each call.
     package init(delay: Duration = .zero, fault: @escaping @Sendable (Call) -> Fault? = { _ in nil }) {
         self.delay = delay
         self.fault = fault
     }
 
-    /// What is true at Apple; a test may change it behind our back.
+    /// Apple's record. A test may change it without a call.
     package var records: [PartnerInternalMerchantIdentifier: Record] {
         get { state.withLock { $0.records } }
         set { state.withLock { $0.records = newValue } }
@@ -101,8 +101,8 @@ package final class ScriptedGateway: RegistrationGateway {
         set { state.withLock { $0.health = newValue } }
     }
 
-    /// Calls whose answer was lost reach Apple now.
-    package func letLateOnesArrive() {
+    /// Delivers the calls that act late.
+    package func deliverLateCalls() {
         state.withLock { state in
             for call in state.late { _ = Self.act(call, &state.records) }
             state.late = []
@@ -147,7 +147,7 @@ package final class ScriptedGateway: RegistrationGateway {
                 if isAgain { state.late.append(call) }
                 return outcome
             }
-            // What Apple refuses, it refuses also where the answer is lost.
+            // Apple's refusals apply also to calls whose response is not received.
             if fault.acts { _ = Self.act(call, &state.records) }
             return .failure(fault.error())
         }

@@ -101,7 +101,7 @@ struct MutationTests {
         #expect(refused > Self.count / 100)
     }
 
-    @Test("no bytes crash the reader of payment data, which quotes nothing of what it refuses")
+    @Test("No input crashes the parser of payment data, and its errors quote no value")
     func paymentData() throws {
         let originals = [TestMint.plaintext, PaymentDataTests.complete].map { Array($0.utf8) }
         var generator = SeededGenerator(seed: Self.seed &+ 2)

@@ -9,7 +9,7 @@ import Vocabulary
 struct OpenerTests {
     /// Records the calls of an opener's functions.
     final class CallLog: Sendable {
-        /// The hashes of the keys looked up, in order.
+        /// The hashes of the keys looked up, first one first.
         let lookups = Mutex<[String]>([])
         /// The number of restored symmetric keys.
         let restored = Mutex(0)

@@ -5,7 +5,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// A clock that is set, forward or back, and two hours later set right again. Work that cannot be undone follows true time.
+/// The machine's clock is set forward or back, and corrected two hours later. Work that cannot be undone follows true time.
 @Suite struct ClockJumpTests {
     static let minute = Duration.seconds(60)
     static let hour = Duration.seconds(3_600)
@@ -28,19 +28,19 @@ import Vocabulary
         }
     }
 
-    /// Something that happens once and cannot be undone.
+    /// An action that happens once and cannot be undone.
     struct Work {
         let name: String
-        /// When it is due by true time.
+        /// When the action is due in true time.
         let due: Timestamp
         let isDone: (ClockStage) async throws -> Bool
     }
 
     @Test(arguments: jumps)
-    func `work that cannot be undone is done when it is due by true time, not before and not long after`(
+    func `work that cannot be undone is done when it is due in true time, not before and not long after`(
         _ jump: Jump
     ) async throws {
-        // Everything that is scheduled at the beginning is due half a jump after the jump.
+        // All work scheduled at the beginning is due half a jump after the jump.
         let lead = jump.size + Self.day
         let wait = lead + jump.size / 2
         let stage = try ClockStage(quietPeriod: wait, eventAge: wait)
@@ -64,7 +64,7 @@ import Vocabulary
         ]
 
         clock.advance(by: lead - jump.size)
-        // The claim of this payment is removed before the jump; a clock that is set back lets its token pass again.
+        // The claim of this payment is removed before the jump; a clock that is set back makes its token valid again.
         let old = clock.now
         #expect(try await stage.present(0, signedAt: old))
         clock.advance(by: jump.size - Self.minute * 10)
@@ -107,7 +107,7 @@ import Vocabulary
             #expect(try await stage.isRemembered("an hour old"))
             clock.advance(by: Self.minute * 5)
         }
-        // Work that is scheduled while the clock is wrong waits as long as it was told to.
+        // Work that is scheduled while the clock is wrong waits for its whole waiting time.
         let late = try await stage.scheduleDestruction(of: merchants[0], after: Self.day)
         work.append(
             Work(name: "later destruction", due: trueTime(isWrong: true).adding(Self.day)) {
@@ -120,7 +120,7 @@ import Vocabulary
                 try await !$0.hasEvent(lateEvent)
             })
 
-        // The clock is right again.
+        // The clock is correct again.
         clock.step(by: .zero - jump.step)
         for (payment, signedAt) in [(0, old)] + (1...9).map({ ($0, young) }) {
             if try await stage.present(payment, signedAt: signedAt) { replays += 1 }
@@ -138,7 +138,7 @@ import Vocabulary
         for work in work.prefix(4) { #expect(try await work.isDone(stage), "\(work.name), due \(work.due)") }
     }
 
-    @Test func `a clock that stays ahead is accepted after a day, and what is due by it is done`() async throws {
+    @Test func `a clock that stays ahead is accepted after a day, and the work due by it is done`() async throws {
         let stage = try ClockStage(quietPeriod: Self.day * 20, eventAge: Self.day * 20)
         _ = try await stage.onboard(RealStore.merchant(0))
         let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day * 20)
@@ -159,7 +159,7 @@ import Vocabulary
         #expect(stage.confirmedTime.acceptances == 1)
     }
 
-    @Test func `a clock that is set again, and a restart, begin the day of waiting again`() async throws {
+    @Test func `setting the clock again, and a restart, each restart the day of waiting`() async throws {
         let stage = try ClockStage(quietPeriod: Self.day * 20, eventAge: Self.day * 20)
         _ = try await stage.onboard(RealStore.merchant(0))
         let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day * 20)
@@ -181,7 +181,8 @@ import Vocabulary
         #expect(try stage.state(destroyed) == .destroyed)
     }
 
-    @Test func `a machine that was off for days is a notice, a warning only while something is due by its clock`()
+    @Test
+    func `after days without power status has a notice, and a warning only while work is due by the machine's clock`()
         async throws
     {
         for isDue in [false, true] {
@@ -195,7 +196,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a daemon that was stopped for a day on a running machine knows how much time passed`() async throws {
+    @Test func `a daemon that was stopped for a day on a running machine counts that day`() async throws {
         let stage = try ClockStage(quietPeriod: Self.day * 90, eventAge: Self.day * 90)
         _ = try await stage.onboard(RealStore.merchant(0))
         let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day)
@@ -207,7 +208,7 @@ import Vocabulary
         #expect(try stage.state(destroyed) == .destroyed)
     }
 
-    @Test func `what an admin asks for at once does not wait for the clock`() async throws {
+    @Test func `immediate actions of an admin do not wait for a confirmed clock`() async throws {
         let stage = try ClockStage(quietPeriod: Self.day, eventAge: Self.day)
         _ = try await stage.onboard(RealStore.merchant(0))
         let old = try await stage.rollThatWaits(RealStore.merchant(1))

@@ -6,13 +6,14 @@ import MerchantTestSupport
 import Synchronization
 import Vocabulary
 
-/// A daemon's scheduled work over the real stores, with the machine's clocks moved by hand, which can be stopped and started again.
+/// A daemon's scheduled work over the real stores, with clocks that the test moves. The daemon can be stopped and
+/// started again.
 final class ClockStage {
     static let caller = Caller(uid: 1, gid: 1, pid: 1, program: "test")
     static let request = Request(caller: caller, requestId: "test")
 
     let clock = HandMovedClock()
-    /// How old events become.
+    /// How long events are kept.
     let eventAge: Duration
     private let policy: RollPolicy
     private let directory: URL
@@ -66,7 +67,7 @@ final class ClockStage {
         (store, claims, operations, confirmedTime) = try Self.open(directory, clock, custodian, policy)
     }
 
-    /// All the scheduled work there is.
+    /// Runs all scheduled work.
     func tick() async throws {
         _ = try await operations.keyUses.storeUses(as: Self.caller)
         _ = try await operations.renewals.runSchedule(as: Self.caller)
@@ -149,9 +150,10 @@ extension ClockStage {
 
     // MARK: Payment tokens
 
-    /// Presents a token that Apple signed at a time: as the daemon does, claims it if that is within five minutes of the clock.
+    /// Presents a token that Apple signed at `signedAt`. Claims it, as the daemon does, if that is within five minutes
+    /// of the clock.
     ///
-    /// - Returns: whether it was taken as a new payment.
+    /// - Returns: whether it was accepted as a new payment.
     func present(_ payment: Int, signedAt: Timestamp) async throws -> Bool {
         let now = clock.now
         guard (signedAt.adding(.seconds(-300))...signedAt.adding(.seconds(300))).contains(now),

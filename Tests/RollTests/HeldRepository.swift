@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-/// A store whose first reader that waits is held until it is released.
+/// A store whose first waiting read is blocked until it is released.
 final class HeldRepository: MerchantRepository {
     private let store: any MerchantRepository
     private let reads = AsyncStream<Void>.makeStream()
@@ -9,7 +9,7 @@ final class HeldRepository: MerchantRepository {
 
     init(_ store: any MerchantRepository) { self.store = store }
 
-    /// Returns once somebody reads.
+    /// Returns once the read has begun.
     func firstRead() async { for await _ in reads.stream { return } }
 
     func release() { releases.continuation.finish() }

@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// Which key pairs can take the place of one that is revoked.
+/// Which key pairs can replace a revoked one.
 @Suite struct LastKeyTests {
     static let day = Duration.seconds(86_400)
     let merchant = RealStore.merchant(1)
@@ -48,7 +48,7 @@ import Vocabulary
         #expect(await revoke(second, RevocationRules.compromised) == nil)
     }
 
-    @Test func `a key whose certificate has ended does not replace the last one until it has a new certificate`()
+    @Test func `a key whose certificate has expired does not replace the last one until it has a new certificate`()
         async throws
     {
         let current = try await real.onboard(merchant)
@@ -58,7 +58,7 @@ import Vocabulary
         #expect(await revoke(current) == .lastActiveKey)
         let third = try await key(.ecV1, days: 5)
         real.clock.advance(by: Self.day * 6)
-        #expect(await revoke(third) == nil, "nothing is lost with it")
+        #expect(await revoke(third) == nil, "no payment depends on this key")
         try await certify(other, days: 700)
         #expect(await revoke(current) == nil)
     }

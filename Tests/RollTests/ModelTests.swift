@@ -6,12 +6,12 @@ import Synchronization
 import Testing
 import Vocabulary
 
-/// Random verbs of several clients at once, on the real store: whatever they do, the design's rules hold.
+/// Random operations of concurrent clients on the real store. The design's invariants hold after each round.
 @Suite struct ModelTests {
     static let merchants = (0..<3).map(RealStore.merchant)
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `no sequence of verbs breaks an invariant`(seed: UInt64) async throws {
+    func `no sequence of operations violates an invariant`(seed: UInt64) async throws {
         var policy = RollPolicy()
         policy.finishesWhenQuiet = seed.isMultiple(of: 2)
         let real = try RealStore(policy: policy)
@@ -27,7 +27,7 @@ import Vocabulary
                         for _ in 0..<12 {
                             let (name, error) = await Self.act(real, decryptions, &generator)
                             if error == nil { done[name, default: 0] += 1 }
-                            if let error { Self.judge(error, name) }
+                            if let error { Self.checkIsRefusal(error, name) }
                         }
                         return done
                     }
@@ -38,25 +38,25 @@ import Vocabulary
             real.clock.advance(by: .seconds(Int((seed &* 7 &+ UInt64(round)) % 5) * 86_400))
             try Self.checkInvariants(real, decryptions)
         }
-        // Otherwise the sequences would show nothing.
-        for name in ["start", "certify", "promote", "revoke", "restore", "finish", "abandon", "prove"] {
+        // Every operation must have succeeded at least once.
+        for name in ["start", "certify", "promote", "revoke", "restore", "finish", "abandon", "decrypt"] {
             #expect(done[name, default: 0] > 0, "\(name) never succeeded")
         }
     }
 
-    /// A refusal is an answer; a broken store or program is not.
-    static func judge(_ error: any Error, _ verb: String) {
+    /// A refusal is a correct outcome; an internal error or a failure of the store is not.
+    static func checkIsRefusal(_ error: any Error, _ operation: String) {
         guard let code = (error as? MerchantError)?.code, code != .internalError, code != .storeUnavailable else {
-            Issue.record("\(verb): \(error)")
+            Issue.record("\(operation): \(error)")
             return
         }
     }
 
-    /// When the model decrypted tokens, and with which key: what the store says of it is checked against this.
+    /// The times at which the model decrypted tokens, by key, to compare with the store.
     final class Decryptions: Sendable {
         private let latest = Mutex<[PublicKeyHash: Timestamp]>([:])
 
-        func note(_ hash: PublicKeyHash, at moment: Timestamp) { latest.withLock { $0[hash] = moment } }
+        func note(_ hash: PublicKeyHash, at time: Timestamp) { latest.withLock { $0[hash] = time } }
         func latest(_ hash: PublicKeyHash) -> Timestamp? { latest.withLock { $0[hash] } }
     }
 
@@ -111,7 +111,7 @@ import Vocabulary
                 decryptions.note(hash, at: real.clock.now)
                 operations.observedUses.recordDecryption(hash, at: real.clock.now)
                 try await operations.keyUses.storeUses(as: RealStore.caller)
-                return ("prove", nil)
+                return ("decrypt", nil)
             case 12:
                 _ = try? operations.paymentTokens.resolveNow(any(KeyState.allCases))
                 try await operations.keyUses.storeUses(as: RealStore.caller)
@@ -173,7 +173,7 @@ import Vocabulary
         let toUse = try reading.keyUse(of: roll.to)
         let standing = RollLifecycle.standing(
             of: roll, from: from, fromUse: fromUse, to: to, toUse: toUse, policy: policy, at: now)
-        // What lists are made from is what the key pairs say.
+        // The columns that lists are read from agree with the key pairs.
         let listed = try reading.rolls(
             RollFilter(merchant: nil, step: .state(standing.state, quietIfIdleSince: quietIf)), before: roll.number + 1,
             limit: 1)
@@ -187,7 +187,7 @@ import Vocabulary
         )
     }
 
-    /// A roll's wait begins only with a token that was decrypted since the promotion, or that caused the promotion.
+    /// A roll's quiet period begins only after a token was decrypted since the promotion or caused it.
     static func checkConfirmation(
         of roll: Roll, _ decryptions: Decryptions, in reading: any RepositoryReading
     ) throws {
@@ -200,7 +200,7 @@ import Vocabulary
         #expect(isAutomatic || isConfirmed, "roll \(roll.number): no token for \(roll.to) since \(promotion.at)")
     }
 
-    /// Each key pair's records lead from one state to the next, and the chain of all is unbroken.
+    /// The audit records of each key pair lead from one state to the next, and the chain is intact.
     static func checkHistory(
         of merchant: MerchantIdentifier, _ keys: [KeyPair], in reading: any RepositoryReading
     ) throws {

@@ -3,7 +3,7 @@ import Secrets
 import Synchronization
 import Vocabulary
 
-/// Keys by number and certificates as text, so that five years pass in seconds and every run is the same.
+/// A custodian whose keys are numbers and certificates text, so that five years take seconds and every run is the same.
 ///
 /// A certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>:<begins>:<ends>`, in milliseconds;
 /// an identity certificate begins with `IDENTITY`.
@@ -44,17 +44,17 @@ final class NamedKeysCustodian: KeyCustodian {
             serialNumber: "0A", subject: "CN=\(merchant)", issuer: "CN=Somebody")
     }
 
-    func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding { .notConfigured }
+    func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding { .notConfigured }
 
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
-        throw MerchantError(.privateKeyMalformed, "this custodian reads no private keys")
+        throw MerchantError(.privateKeyMalformed, "this custodian imports no private keys")
     }
 
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
-        throw MerchantError(.decryptionFailed, "these keys decrypt nothing")
+        throw MerchantError(.decryptionFailed, "this custodian decrypts nothing")
     }
     func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes { SecretBytes(copying: hash.bytes) }
 }

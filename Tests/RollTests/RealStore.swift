@@ -5,7 +5,7 @@ import SQLiteStore
 import MerchantTestSupport
 import Vocabulary
 
-/// The use cases over the real store, in a directory that goes with the value.
+/// The use cases over the real store, in a directory that is removed with the value.
 final class RealStore: Sendable {
     static let caller = Caller(uid: 1, gid: 1, pid: 1, program: "test")
     static let request = Request(caller: caller, requestId: "test")
@@ -17,7 +17,7 @@ final class RealStore: Sendable {
     let operations: Operations
 
     init(policy: RollPolicy = RollPolicy()) throws {
-        // In memory where there is such a place: what is durable is others' test.
+        // In memory if possible: other tests check durability.
         let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         directory = URL(filePath: base).appending(path: "rolls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -37,14 +37,14 @@ final class RealStore: Sendable {
 
     static func merchant(_ number: Int) -> MerchantIdentifier {
         guard let merchant = MerchantIdentifier("merchant.com.example.m\(number)") else {
-            preconditionFailure("letters, digits and dots make an identifier")
+            preconditionFailure("the text is a valid identifier")
         }
         return merchant
     }
 
     func state(_ hash: PublicKeyHash) throws -> KeyState? { try store.readNow { try $0.keyPair(hash)?.state } }
 
-    /// 25 months unless said otherwise.
+    /// Valid for 25 months by default.
     func certify(_ hash: PublicKeyHash, of merchant: MerchantIdentifier, days: Int = 760) async throws {
         let now = clock.now
         _ = try await operations.certificates.storeCertificate(
@@ -69,7 +69,7 @@ final class RealStore: Sendable {
         try await operations.rolls.startRoll(of: merchant, algorithm: nil, for: Self.request).view
     }
 
-    func prove(_ hash: PublicKeyHash) async throws {
+    func decryptToken(for hash: PublicKeyHash) async throws {
         operations.observedUses.recordDecryption(hash, at: clock.now)
         try await operations.keyUses.storeUses(as: Self.caller)
     }

@@ -5,7 +5,7 @@ import MerchantOperations
 import Testing
 import Vocabulary
 
-/// What the daemon does of itself, told by the events it raises.
+/// Scheduled work of the daemon, checked by the events that it raises.
 @Suite struct ScheduleTests {
     static let day = Duration.seconds(86_400)
     static let request = RealStore.request
@@ -40,7 +40,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a certificate's end is told of at each threshold, once, and the successor is prepared in time`()
+    @Test func `a certificate's expiry raises one event at each threshold, and the successor is prepared in time`()
         async throws
     {
         let operations = operations()
@@ -64,7 +64,7 @@ import Vocabulary
         #expect(below == [.warning, .critical])
     }
 
-    @Test func `an identity certificate's end is told of like the others, and rolls nothing`() async throws {
+    @Test func `an identity certificate's expiry raises the same events and starts no roll`() async throws {
         let operations = operations()
         _ = try await operations.merchants.addMerchant(
             merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
@@ -78,7 +78,7 @@ import Vocabulary
         #expect(!repository.events.contains { $0.kind == .rollStarted || $0.kind == .belowTarget })
     }
 
-    @Test func `a step that is missing is reminded of every week`() async throws {
+    @Test func `a waiting roll raises a reminder every week`() async throws {
         let operations = operations()
         _ = try await operations.merchants.addMerchant(
             merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
@@ -87,10 +87,10 @@ import Vocabulary
         try await pass(operations, days: 30)
         let reminders = repository.events.filter { $0.kind == .rollWaiting }
         #expect(reminders.count == 4)
-        #expect(reminders.allSatisfy { $0.severity == .warning && $0.detail.contains("waiting for merchant") })
+        #expect(reminders.allSatisfy { $0.severity == .warning && $0.detail.contains(RollParty.merchant.rawValue) })
     }
 
-    @Test func `a revoked key that is asked for raises one event a day, an unknown one none`() async throws {
+    @Test func `requests for a revoked key raise one event a day, those for an unknown key none`() async throws {
         let operations = operations()
         _ = try await operations.merchants.addMerchant(
             merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
@@ -100,7 +100,7 @@ import Vocabulary
         _ = try await operations.transitions.revoke(hash, reason: "compromised", dryRun: false, for: Self.request)
         func alarms() -> Int { repository.events.count { $0.kind == .revokedKeyRequested } }
         try await operations.keyUses.storeUses(as: RealStore.caller)
-        #expect(alarms() == 0, "it was asked for before it was revoked")
+        #expect(alarms() == 0, "the request came before the revocation")
         for hour in 0..<48 {
             clock.advance(by: .seconds(3600))
             for _ in 0..<10 { _ = try? operations.paymentTokens.resolveNow(hash) }
@@ -110,7 +110,7 @@ import Vocabulary
         #expect(alarms() == 2)
     }
 
-    @Test func `a quiet roll is finished by the daemon only where the setting says so`() async throws {
+    @Test func `the daemon finishes a quiet roll only if the setting allows it`() async throws {
         for finishes in [false, true] {
             var policy = RollPolicy()
             policy.finishesWhenQuiet = finishes
@@ -119,7 +119,7 @@ import Vocabulary
             real.clock.advance(by: Self.day)
             let roll = try await real.start(merchant)
             try await real.certify(roll.roll.to, of: merchant)
-            try await real.prove(roll.roll.to)
+            try await real.decryptToken(for: roll.roll.to)
             for _ in 0..<9 {
                 _ = try await real.operations.renewals.runSchedule(as: RealStore.caller)
                 real.clock.advance(by: Self.day)
@@ -137,14 +137,14 @@ import Vocabulary
         real.clock.advance(by: Self.day)
         let roll = try await real.start(merchant)
         try await real.certify(roll.roll.to, of: merchant)
-        try await real.prove(roll.roll.to)
+        try await real.decryptToken(for: roll.roll.to)
         for _ in 0..<40 {
             _ = try await real.operations.renewals.runSchedule(as: RealStore.caller)
             real.clock.advance(by: Self.day)
         }
         #expect(try real.state(old) == .retiring)
         _ = try await real.operations.rolls.finishRoll(
-            roll.roll.number, hurries: true, reason: "nobody has it any more", dryRun: false, for: RealStore.request)
+            roll.roll.number, hurries: true, reason: "no copy is left", dryRun: false, for: RealStore.request)
         #expect(try real.state(old) == .revoked)
     }
 }

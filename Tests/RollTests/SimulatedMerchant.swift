@@ -2,12 +2,12 @@ import MerchantCore
 import MerchantTestSupport
 import Vocabulary
 
-/// One merchant: how it sells, how it does its part, and what Apple does for it.
+/// One merchant: its payments, how quickly it acts, and what Apple does for it.
 struct SimulatedMerchant {
     enum Diligence { case prompt, late, never }
     enum Step: Hashable { case sign, activate }
 
-    /// A roll that the merchant took back, and when it repeats each step.
+    /// A roll that the merchant reverted, and when it repeats each step.
     struct RepeatedRoll {
         let to: PublicKeyHash
         let promotesAt: Timestamp
@@ -18,37 +18,38 @@ struct SimulatedMerchant {
     let identifier: MerchantIdentifier
     let diligence: Diligence
     let joinsAt: Timestamp
-    /// Seconds between two payments, about.
+    /// The mean time between two payments in seconds.
     let pace: Double
     let promotesByHand: Bool
     let sendsJunk: Bool
-    /// Takes its first roll back, and repeats it in the wrong order: promoted here weeks before it is activated at Apple.
-    let takesRollBack: Bool
+    /// Reverts its first roll and repeats it in the wrong sequence: promotes weeks before it activates the certificate
+    /// at Apple.
+    let revertsRoll: Bool
     var repeated: RepeatedRoll?
 
     private(set) var hasJoined = false
     private(set) var activated: Set<PublicKeyHash> = []
     var promotedByHand: Set<PublicKeyHash> = []
-    /// Of every certificate it has.
+    /// The expiry of each of its certificates.
     var certificateEnds: [PublicKeyHash: Timestamp] = [:]
     private(set) var knownHashes: [PublicKeyHash] = []
     private var due: [PublicKeyHash: [Step: Timestamp]] = [:]
     private var nextPayment: Timestamp
 
-    /// What Apple encrypts to, and to what it is switching over which time.
+    /// The key that Apple encrypts to, and the key that it is switching to with the period of the switch.
     private var inUse: PublicKeyHash?
     private var switching: (to: PublicKeyHash, from: Timestamp, until: Timestamp)?
 
     init(_ number: Int, start: Timestamp, _ generator: inout SeededGenerator) {
         identifier = RealStore.merchant(number)
-        // The first ones are of every kind, so that a small run has them all.
+        // The first merchants have one kind each, so that a small run has every kind.
         let kind = number < 10 ? number : Int.random(in: 0..<10, using: &generator)
         diligence = kind == 8 ? .late : kind == 9 ? .never : .prompt
         joinsAt = start.adding(.seconds(Int.random(in: 0..<300 * 86_400, using: &generator)))
         pace = [30.0, 12, 30, 7, 7, 7, 7, 3, 1, 1][kind] * 86_400
         promotesByHand = Int.random(in: 0..<10, using: &generator) < 3
         sendsJunk = Int.random(in: 0..<10, using: &generator) < 2
-        takesRollBack = kind == 1
+        revertsRoll = kind == 1
         nextPayment = joinsAt
     }
 
@@ -61,11 +62,11 @@ struct SimulatedMerchant {
         certificateEnds[first] = ends
     }
 
-    /// Whether the merchant has come to do it; decided once, when it is first asked.
+    /// Whether the merchant performs the step now. The time is chosen at the first call.
     mutating func isDue(
         _ step: Step, of hash: PublicKeyHash, at now: Timestamp, _ generator: inout SeededGenerator
     ) -> Bool {
-        if let moment = due[hash]?[step] { return moment <= now }
+        if let time = due[hash]?[step] { return time <= now }
         let days: Int
         switch diligence {
         case .prompt: days = Int.random(in: 0...10, using: &generator)
@@ -77,32 +78,32 @@ struct SimulatedMerchant {
         return false
     }
 
-    /// Whether Apple encrypts to this key pair and has finished to switch to it.
+    /// Whether Apple encrypts only to this key pair, after any switch.
     func usesOnly(_ hash: PublicKeyHash) -> Bool { inUse == hash && switching == nil }
 
-    /// Apple's switch spreads over minutes to hours.
+    /// Apple's switch takes minutes to hours.
     mutating func activate(_ hash: PublicKeyHash, at now: Timestamp, _ generator: inout SeededGenerator) {
         activated.insert(hash)
         let minutes = Int.random(in: 10...24 * 60, using: &generator)
         switching = (hash, now, now.adding(.seconds(minutes * 60)))
-        // A shop with a busy day: tokens of both keys arrive mixed.
+        // Payments are frequent during the switch, so that tokens of both keys arrive mixed.
         nextPayment = min(nextPayment, now)
     }
 
-    /// When it is paid next, until a moment.
+    /// The times of the payments before `end`.
     mutating func payments(until end: Timestamp, _ generator: inout SeededGenerator) -> [Timestamp] {
         guard hasJoined else { return [] }
-        var moments: [Timestamp] = []
+        var times: [Timestamp] = []
         while nextPayment < end {
-            moments.append(nextPayment)
+            times.append(nextPayment)
             let isBusy = pace < 5 * 86_400 && switching.map { nextPayment <= $0.until } ?? false
             let mean = isBusy ? 1800 : pace
             nextPayment = nextPayment.adding(.seconds(Int(Double.random(in: 0.2...1.8, using: &generator) * mean)))
         }
-        return moments
+        return times
     }
 
-    /// Which key Apple encrypts a token to at that moment; nil where it has no valid certificate to use.
+    /// The key that Apple encrypts a token to at `now`; nil if it has no valid certificate.
     mutating func keyOfToken(at now: Timestamp, _ generator: inout SeededGenerator) -> PublicKeyHash? {
         if let switching {
             if switching.until <= now {

@@ -6,10 +6,10 @@ import MerchantTestSupport
 import MerchantOperations
 import Vocabulary
 
-/// Merchants and Apple over years, on the real store and the real use cases, with a clock that is moved.
+/// Years of merchants and Apple, simulated on the real store and the real use cases.
 ///
-/// Everything that the model does follows from the seed. What goes wrong is collected, so that a run with a fault put in on
-/// purpose can be seen to fail.
+/// The seed determines every action. Failures are collected, so that a test can check that a run with a deliberate fault
+/// has failures.
 final class Simulation {
     static let day = Duration.seconds(86_400)
     static let tick = Duration.seconds(6 * 3600)
@@ -54,12 +54,12 @@ final class Simulation {
         }
     }
 
-    private func advance(to moment: Timestamp) {
-        let missing = moment.millisecondsSince1970 - real.clock.now.millisecondsSince1970
+    private func advance(to time: Timestamp) {
+        let missing = time.millisecondsSince1970 - real.clock.now.millisecondsSince1970
         if missing > 0 { real.clock.advance(by: .milliseconds(missing)) }
     }
 
-    // MARK: Merchants' part
+    // MARK: Merchants' actions
 
     private func join(_ index: Int) async throws {
         let merchant = merchants[index].identifier
@@ -74,13 +74,13 @@ final class Simulation {
         merchants[index].join(with: first, certificateEnds: real.clock.now.adding(Self.day * 760))
     }
 
-    /// Who is asked for something does it after a delay of its own, or never.
+    /// Merchants perform the steps that their rolls wait for, each after its own delay, or never.
     private func actOnRolls() async throws {
         let open = try await real.operations.rolls.rolls(of: nil, state: .open, before: nil, limit: 100_000)
         for view in open.reversed() {
             guard let index = merchants.firstIndex(of: view.roll.merchantIdentifier) else { continue }
             let to = view.roll.to
-            if try await takesRollBack(view.roll, of: index) { continue }
+            if try await revertsRoll(view.roll, of: index) { continue }
             switch view.standing.state {
             case .started:
                 guard merchants[index].isDue(.sign, of: to, at: real.clock.now, &generator) else { continue }
@@ -95,31 +95,31 @@ final class Simulation {
                 }
             case .promoted, .quiet:
                 if !merchants[index].activated.contains(to), !merchants[index].promotedByHand.contains(to) {
-                    fail("\(to) was promoted before Apple was told to use it")
+                    fail("\(to) was promoted before its certificate was activated at Apple")
                 }
             case .finished, .abandoned: break
             }
         }
     }
 
-    /// Promotes the old key again at Apple and here, and later the new one here alone.
+    /// Activates the old key at Apple and promotes it again, and later promotes the new one without activating it.
     ///
-    /// - Returns: whether the merchant acts on the roll in this way, now or later.
-    private func takesRollBack(_ roll: Roll, of index: Int) async throws -> Bool {
+    /// - Returns: whether the merchant reverts the roll, now or later.
+    private func revertsRoll(_ roll: Roll, of index: Int) async throws -> Bool {
         let (merchant, now) = (merchants[index], real.clock.now)
         func promote(_ hash: PublicKeyHash) async throws {
             merchants[index].promotedByHand.insert(hash)
             _ = try await real.operations.transitions.promote(hash, dryRun: false, for: RealStore.request)
         }
         guard let repeated = merchant.repeated else {
-            guard merchant.takesRollBack, let from = roll.from, merchant.usesOnly(roll.to),
+            guard merchant.revertsRoll, let from = roll.from, merchant.usesOnly(roll.to),
                 try real.state(roll.to) == .current
             else { return false }
             merchants[index].activate(from, at: now, &generator)
             try await promote(from)
             merchants[index].repeated = .init(
                 to: roll.to, promotesAt: now.adding(Self.day * 10), activatesAt: now.adding(Self.day * 30))
-            note("rolls taken back")
+            note("rolls reverted")
             return true
         }
         guard repeated.to == roll.to, !repeated.isDone else { return false }
@@ -132,7 +132,7 @@ final class Simulation {
         return true
     }
 
-    // MARK: Apple's part
+    // MARK: Apple's actions
 
     private func pay(_ index: Int) {
         let now = real.clock.now
@@ -150,16 +150,16 @@ final class Simulation {
         } catch { fail("a token of \(merchants[index].identifier) can't be decrypted: \(error)") }
     }
 
-    // MARK: Judgement
+    // MARK: Checks
 
-    /// Each threshold that passed while a key was current was warned of, by an event at its time.
-    func judgeWarnings() async throws {
+    /// Checks that each threshold that passed while a key was current raised an event at its time.
+    func checkWarnings() async throws {
         let now = real.clock.now
         for merchant in merchants where merchant.hasJoined {
             let events = try real.store.readNow { reading in
                 try reading.events(after: nil, merchant: merchant.identifier, limit: .max).map(\.event)
             }
-            try await judgeReminders(of: merchant.identifier, events)
+            try await checkReminders(of: merchant.identifier, events)
             for (hash, ends) in merchant.certificateEnds {
                 let records = try await real.operations.audit.auditRecords(
                     AuditFilter(merchant: merchant.identifier, key: hash), from: nil, oldestFirst: false, limit: 100)
@@ -167,27 +167,27 @@ final class Simulation {
                 let superseded = records.reversed().filter { $0.entry.action == .keySuperseded }.map(\.entry.at)
                 let whileCurrent = begins.map { from in (from, superseded.first { $0 >= from } ?? now) }
                 for days in ExpiryWarning.thresholds {
-                    let moment = ends.adding(Self.day * -days)
-                    guard whileCurrent.contains(where: { $0 <= moment && moment.adding(Self.tick * 2) < $1 })
+                    let time = ends.adding(Self.day * -days)
+                    guard whileCurrent.contains(where: { $0 <= time && time.adding(Self.tick * 2) < $1 })
                     else { continue }
                     note("thresholds")
                     let wasWarned = try real.store.readNow { try $0.wasWarned(of: ends, days: days, key: hash) }
-                    if !wasWarned { fail("\(hash) ended \(ends) and nobody was warned \(days) days before") }
+                    if !wasWarned { fail("\(hash) expired at \(ends) and no warning was sent \(days) days before") }
                     let kind: Event.Kind = days == 0 ? .certificateExpired : .certificateExpiringSoon
-                    let told = events.filter { event in
-                        event.kind == kind && event.publicKeyHash == hash && moment <= event.occurredAt
-                            && event.occurredAt <= moment.adding(Self.tick * 2)
+                    let warnings = events.filter { event in
+                        event.kind == kind && event.publicKeyHash == hash && time <= event.occurredAt
+                            && event.occurredAt <= time.adding(Self.tick * 2)
                     }
-                    if told.count != 1 {
-                        fail("\(hash) ended \(ends) and \(told.count) events said so \(days) days before")
+                    if warnings.count != 1 {
+                        fail("\(hash) expired at \(ends) and \(warnings.count) events were raised \(days) days before")
                     }
                 }
             }
         }
     }
 
-    /// Whoever left a roll waiting was reminded of it every week.
-    private func judgeReminders(of merchant: MerchantIdentifier, _ events: [Event]) async throws {
+    /// Checks that each waiting roll raised a reminder every week.
+    private func checkReminders(of merchant: MerchantIdentifier, _ events: [Event]) async throws {
         for view in try await real.operations.rolls.rolls(of: merchant, state: .open, before: nil, limit: 100)
         where view.standing.waitingFor == .merchant {
             let waited = real.clock.now.millisecondsSince1970 - view.standing.since.millisecondsSince1970
@@ -196,27 +196,27 @@ final class Simulation {
             note("rolls left waiting")
             if reminders < least {
                 fail(
-                    "\(merchant) left roll \(view.roll.rollId) waiting and was reminded \(reminders) times, not \(least)"
+                    "roll \(view.roll.rollId) of \(merchant) is waiting with \(reminders) reminders, expected at least \(least)"
                 )
             }
         }
     }
 
-    /// Who did its part has a key that lasts.
-    func judgeDiligent() throws {
+    /// Checks that each merchant that acts promptly has a valid current key.
+    func checkPromptMerchants() throws {
         let now = real.clock.now
         for merchant in merchants where merchant.hasJoined && merchant.diligence == .prompt {
             let current = try real.store.readNow { reading in
                 try reading.keyPairs(of: merchant.identifier).first { $0.state == .current }?.publicKeyHash
             }
             guard let ends = current.flatMap({ merchant.certificateEnds[$0] }), ends > now else {
-                fail("\(merchant.identifier) did its part and has no valid current key")
+                fail("\(merchant.identifier) acted promptly and has no valid current key")
                 continue
             }
         }
     }
 
-    /// The same for the same run: the audit's last hash stands for everything before it.
+    /// Equal for equal runs: the hash of the last audit record covers all earlier ones.
     func digest() async throws -> String {
         let last = try await real.operations.audit.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1)
             .first
@@ -226,7 +226,7 @@ final class Simulation {
 }
 
 extension [SimulatedMerchant] {
-    /// They are numbered by their names.
+    /// The index of a merchant, which its identifier contains.
     fileprivate func firstIndex(of identifier: MerchantIdentifier) -> Int? {
         identifier.rawValue.split(separator: ".").last.flatMap { Int($0.dropFirst()) }
     }

@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// What `status` finds about certificates and targets, on the real store.
+/// The findings of `status` about certificates and targets, on the real store.
 @Suite struct StatusTests {
     static let day = Duration.seconds(86_400)
     let real: RealStore
@@ -26,7 +26,7 @@ import Vocabulary
         return hash
     }
 
-    @Test func `the severity of a certificate's end never falls, and that of a current key is never the lower one`()
+    @Test func `the severity of a certificate's expiry never falls, and is never lower for a current key`()
         async throws
     {
         let merchant = RealStore.merchant(1)
@@ -73,8 +73,10 @@ import Vocabulary
         }
     }
 
-    @Test func `one code hides no other, the number is true, and the most urgent are named first`() async throws {
-        // 110 current keys that end in 40 days, their merchants below target; the last three end sooner.
+    @Test func `status has one finding of each code, with the total number and the most urgent subjects first`()
+        async throws
+    {
+        // 110 current keys expire in 40 days, their merchants are below target; the last three expire sooner.
         for number in 0..<110 { _ = try await real.onboard(RealStore.merchant(number), days: number < 107 ? 40 : 5) }
         for number in 110..<130 {
             _ = try await real.operations.merchants.addMerchant(
@@ -95,7 +97,7 @@ import Vocabulary
         #expect(Set(codes).count == codes.count)
     }
 
-    @Test func `a current key's end comes before another key's that ends sooner`() async throws {
+    @Test func `the expiry of a current key is listed before that of another key that expires sooner`() async throws {
         let merchant = RealStore.merchant(1)
         let current = try await real.onboard(merchant, days: 6)
         var others: [PublicKeyHash] = []
@@ -105,7 +107,7 @@ import Vocabulary
         #expect(ending.mostUrgent.map(\.publicKeyHash) == [current] + others.prefix(4))
     }
 
-    @Test func `a merchant that lost its last active key is critical, a new one is not`() async throws {
+    @Test func `a merchant that lost its last active key is critical, a new merchant is not`() async throws {
         let (old, new) = (RealStore.merchant(1), RealStore.merchant(2))
         let hash = try await real.onboard(old, days: 5)
         _ = try await real.operations.merchants.addMerchant(

@@ -34,7 +34,7 @@ struct AuditTamperingTests {
                 let stretch = try reading.auditSegment(from: examination.next, limit: 50)
                 links = stretch.links
                 for link in links { examination.examine(link) }
-                if links.isEmpty { examination.finish(given: stretch.given) }
+                if links.isEmpty { examination.finish(highestAssigned: stretch.highestAssigned) }
             } while !links.isEmpty
         }
         examination.checkOrder()

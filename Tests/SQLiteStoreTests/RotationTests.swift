@@ -19,7 +19,7 @@ import Vocabulary
 
     private func begin(_ identifier: Int) async throws -> KeyRotation {
         try await temporary.store.beginRotation(
-            to: dataKey(identifier), replacesMasterKey: true, madeMasterKey: nil,
+            to: dataKey(identifier), replacesMasterKey: true, generatedMasterKey: nil,
             recording: Sample.entry(.masterKeyRotationStarted))
     }
 

@@ -14,7 +14,7 @@ import Vocabulary
         let segment = try await store.read { try $0.auditSegment(from: 1, limit: 10) }
         var examination = AuditExamination()
         for link in segment.links { examination.examine(link) }
-        examination.finish(given: segment.given)
+        examination.finish(highestAssigned: segment.highestAssigned)
         #expect(segment.links.map(\.sequence) == [1, 2, 3] && examination.breaks.isEmpty)
         #expect(try await store.read { try $0.auditHead()?.sequence } == 3)
         #expect(try await store.read { try $0.auditSegment(from: 2, limit: 1).links.map(\.sequence) } == [2])

@@ -4,14 +4,14 @@ import Testing
 @Suite struct JSONFieldsTests {
     func fields(_ text: String) throws -> JSONFields { try JSONFields(parsing: Array(text.utf8)) }
 
-    @Test func `an unread field is refused by name`() throws {
+    @Test func `an unknown field is refused, and the error names it`() throws {
         var fields = try fields(#"{"name":"n","nmae":1}"#)
         #expect(try fields.string("name") == "n")
         let fault = #expect(throws: JSONFault.self) { try fields.refuseUnknown() }
         #expect(fault?.description == "unknown field 'nmae', expected only 'name'")
     }
 
-    @Test func `a wrong type names the field, what was found and what was expected`() throws {
+    @Test func `the error about a wrong type names the field, the found and the expected type`() throws {
         var fields = try fields(#"{"a":{"b":1}}"#)
         var inner = try #require(try fields.fields("a"))
         let fault = #expect(throws: JSONFault.self) { try inner.string("b") }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct JSONParserTests {
     func parse(_ text: String) throws -> JSONValue { try JSONParser.parse(Array(text.utf8)) }
 
-    @Test func `values keep their order, their digits and their text`() throws {
+    @Test func `values keep the sequence of members, all digits and their text`() throws {
         let value = try parse(#" {"b":[1.50,-0,1e9,true,false,null],"a":"\u00e9\ud83d\ude00\n/"} "#)
         #expect(
             value
@@ -26,7 +26,7 @@ import Testing
         ("\"a\nb\"", "control"),
         ("'a'", "expected"), ("NaN", "expected"), ("{a:1}", "name"),
     ])
-    func `what others guess about is refused, saying why`(text: String, why: String) {
+    func `ambiguous or invalid JSON is refused, and the error names the cause`(text: String, why: String) {
         let fault = #expect(throws: JSONFault.self) { try parse(text) }
         #expect(fault?.description.contains(why) == true)
     }
@@ -44,7 +44,7 @@ import Testing
         #expect(throws: JSONFault.self) { try parse("[" + String(repeating: "1,", count: 4_096) + "1]") }
     }
 
-    @Test func `no bytes crash it`() {
+    @Test func `no input crashes the parser`() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededGenerator(seed: seed)
         let start = Array(#"{"paymentData":{"data":"AAAA","header":{"n":[1,2.5e3,null,true]},"t":"é😀"}}"#.utf8)
@@ -58,7 +58,7 @@ import Testing
                 }
                 if bytes.isEmpty { bytes = start }
             }
-            // Either outcome is right; a trap would end the run, and the seed tells how to repeat it.
+            // Success and refusal are both correct. A crash would end the run; the seed repeats it.
             if let value = try? JSONParser.parse(bytes) { #expect(value.kind != "", "seed \(seed)") }
         }
     }

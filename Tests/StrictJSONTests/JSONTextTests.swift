@@ -3,14 +3,14 @@ import Testing
 
 @Suite("Writing JSON")
 struct JSONTextTests {
-    @Test("What steers a terminal is escaped, and reads back as it was")
+    @Test("characters that control a terminal are escaped, and parse to the same text")
     func control() throws {
         let value = JSONValue.string("\u{1B}\u{7F}\u{9B}\"\\\n/é")
         #expect(JSONText.compact(value) == #""\u001b\u007f\u009b\"\\\n/é""#)
         #expect(try JSONParser.parse(Array(JSONText.compact(value).utf8)) == value)
     }
 
-    @Test("JSON is printed with names in order and numbers as their digits")
+    @Test("JSON is written with sorted names and unchanged digits")
     func pretty() throws {
         let value = try JSONParser.parse(Array(#"{"b":[1.50,{}],"a":{"z":null,"y":[]}}"#.utf8))
         #expect(

@@ -63,12 +63,12 @@ import Testing
             (#"{"number":1,"sizes":{"s":256}}"#, "'sizes.s' is a number, expected an integer"),
             (#"{"number":1,"number":2}"#, "twice"), ("[]", "expected a JSON object"),
         ])
-    func `a refusal names the field, what was found and what was expected`(text: String, reason: String) {
+    func `an error names the field, what was found and what was expected`(text: String, reason: String) {
         let fault = #expect(throws: JSONFault.self) { try order(text) }
         #expect(fault?.description.contains(reason) == true, "\(fault?.description ?? "")")
     }
 
-    @Test func `a refusal quotes no value`() {
+    @Test func `an error quotes no value`() {
         let fault = #expect(throws: JSONFault.self) { try order(#"{"number":"s3cret"}"#) }
         #expect(fault?.description.contains("s3cret") == false)
     }

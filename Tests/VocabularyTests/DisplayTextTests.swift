@@ -11,7 +11,7 @@ struct DisplayTextTests {
     }
 
     @Test(
-        "names and reasons of the world are accepted as they are",
+        "names and reasons in the world's scripts are accepted unchanged",
         arguments: [
             "Example Shop", " a ", "Müller & Söhne", "Mu\u{308}ller", "株式会社", "葛\u{E0100}城", "한국", "متجر", "नमस्ते",
             "می\u{200C}خواهم", "क\u{94D}\u{200D}ष", "👩\u{200D}💻 ☕\u{FE0F}", "a\u{A0}b", "½ ™ €",
@@ -21,7 +21,9 @@ struct DisplayTextTests {
         #expect(text.printable(keepingLines: false) == text)
     }
 
-    @Test("what is invisible, reorders text or steers a terminal is refused, and shown as a question mark")
+    @Test(
+        "invisible characters and those that reorder text or control a terminal are refused, and shown as a question mark"
+    )
     func refused() {
         let refused: [ClosedRange<UInt32>] = [
             0...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x61C...0x61C, 0x115F...0x1160, 0x200B...0x200B, 0x200E...0x200F,
@@ -37,18 +39,19 @@ struct DisplayTextTests {
     }
 
     @Test(
-        "a joiner is refused where it joins nothing",
+        "a joiner is refused unless it is between two characters that it can join",
         arguments: ["\u{200D}é", "é\u{200C}", "a\u{200C}b", "é\u{200D}\u{200D}é", "é\u{200C} é", "\u{200D}"])
     func joiners(text: String) {
         #expect(fault(text) != nil)
     }
 
-    @Test("blanks alone are no text", arguments: [" ", "  ", "\u{A0}", "\u{3000} \u{2003}", "\u{2800}", "\u{FE0F}"])
+    @Test(
+        "text of blanks only is refused", arguments: [" ", "  ", "\u{A0}", "\u{3000} \u{2003}", "\u{2800}", "\u{FE0F}"])
     func blank(text: String) {
         #expect(fault(text) == .blank)
     }
 
-    @Test("the length is counted in bytes of UTF-8")
+    @Test("the length limit counts bytes of UTF-8")
     func length() {
         #expect(fault("") == .length(0, longest: 1024))
         #expect(fault("éé", longest: 4) == nil)

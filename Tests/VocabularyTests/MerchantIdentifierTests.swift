@@ -6,7 +6,7 @@ import Vocabulary
         "merchant.com.example", "platformintegrator.com.example", "merchant.a-b_c.X9",
         "merchant." + String(repeating: "a", count: 246),
     ])
-    func `Apple's forms are read`(text: String) {
+    func `every form of identifier that Apple documents is accepted`(text: String) {
         #expect(MerchantIdentifier(text)?.rawValue == text)
     }
 
@@ -15,11 +15,11 @@ import Vocabulary
         "merchant.a b",
         "merchant.ä", "merchant.a/b", "merchant.a\n", "merchant." + String(repeating: "a", count: 247),
     ])
-    func `anything else is refused`(text: String) {
+    func `text that is not a merchant identifier is refused`(text: String) {
         #expect(MerchantIdentifier(text) == nil)
     }
 
-    @Test func `its hash is the one in Apple's certificate for the same identifier`() throws {
+    @Test func `the hash of an identifier equals the one in Apple's certificate`() throws {
         let identifier = try #require(MerchantIdentifier("merchant.com.example"))
         // printf merchant.com.example | sha256sum
         #expect(

@@ -2,7 +2,7 @@ import Testing
 import Vocabulary
 
 @Suite struct PublicKeyHashTests {
-    // Apple's own: the certificate of a real merchant, and the hash its tokens carry.
+    // From Apple: the certificate of a real merchant, and the hash in its tokens.
     let base64 = "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls="
 
     @Test func `all three spellings name the same key`() throws {
@@ -20,11 +20,11 @@ import Vocabulary
         "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Lt=", "aXryfzzhfHFLCl-guEkcYpVd1R-mPYEmmeu1N4aR2L\n",
         String(repeating: "g", count: 64), String(repeating: "0", count: 63), String(repeating: "é", count: 22),
     ])
-    func `anything else is no hash`(text: String) {
+    func `text that is not a hash is refused`(text: String) {
         #expect(PublicKeyHash(anySpelling: text) == nil)
     }
 
-    @Test func `it is the SHA-256 of what is hashed`() {
+    @Test func `a hash is the SHA-256 of the public key`() {
         // NIST's vector for "abc".
         #expect(
             PublicKeyHash(of: Array("abc".utf8)).hex

@@ -8,12 +8,12 @@ import Vocabulary
             ("1969-12-31T23:59:59.500Z", -500),
             ("2038-01-19T03:14:08.007Z", 2_147_483_648_007),
         ] as [(String, Int64)])
-    func `RFC 3339 is read and written`(text: String, milliseconds: Int64) {
+    func `RFC 3339 is parsed and written`(text: String, milliseconds: Int64) {
         #expect(Timestamp(rfc3339: text)?.millisecondsSince1970 == milliseconds)
         #expect(Timestamp(millisecondsSince1970: milliseconds).rfc3339 == text)
     }
 
-    @Test func `offsets are read as the moment they mean`() {
+    @Test func `a time with an offset is converted to UTC`() {
         #expect(Timestamp(rfc3339: "2023-03-20T21:46:55+01:00") == Timestamp(rfc3339: "2023-03-20T20:46:55Z"))
         #expect(Timestamp(rfc3339: "2023-03-20t20:46:55z") == Timestamp(rfc3339: "2023-03-20T20:46:55Z"))
     }
@@ -22,7 +22,7 @@ import Vocabulary
         "", "2023", "2023-03-20", "2023-03-20 20:46:55", "2023-13-20T20:46:55Z", "now",
         String(repeating: "2", count: 50),
     ])
-    func `anything else is no time`(text: String) {
+    func `text that is not RFC 3339 is refused`(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
     }
 }

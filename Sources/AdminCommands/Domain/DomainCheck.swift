@@ -17,7 +17,7 @@ struct DomainCheck: AsyncParsableCommand {
         try await global.withAdmin { admin in
             let response = try await admin.checkDomain(domain)
             try global.printer.show(response.json) { response.document.blocks }
-            guard response.document.fine else {
+            guard response.document.passed else {
                 let kinds = response.document.findings.map(\.kind).joined(separator: ", ")
                 throw CommandFailure(.refused, "\(domain) is not ready for Apple: \(kinds)")
             }

@@ -50,10 +50,10 @@ struct MasterKeyRotate: AsyncParsableCommand {
         while true {
             let response = try await admin.masterKey()
             guard let rotation = response.document.rotation, rotation.state != "finished" else { return response }
-            if let obstacle = rotation.obstacle {
+            if let blocker = rotation.blockedBy {
                 throw CommandFailure(
                     .refused,
-                    "the rotation is blocked after \(rotation.done) of \(rotation.total) keys: \(obstacle). The daemon tries again; see 'master-key status'"
+                    "the rotation is blocked after \(rotation.done) of \(rotation.total) keys: \(blocker). The daemon tries again; see 'master-key status'"
                 )
             }
             var shown = bar ?? ProgressBar(total: rotation.total)

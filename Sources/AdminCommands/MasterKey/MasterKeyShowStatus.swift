@@ -22,12 +22,12 @@ extension MasterKeyDocument {
             .record([
                 ("master key", Cell(masterKeyIdentifier)), ("source", Cell(source)),
                 ("data key", Cell(dataKeyIdentifier)),
-                ("rotation", rotation.map { Cell($0.state, $0.obstacle == nil ? .plain : .warning) }),
+                ("rotation", rotation.map { Cell($0.state, $0.blockedBy == nil ? .plain : .warning) }),
                 ("rotates", rotation.map { Cell($0.dataKeyOnly ? "only the data key" : "master key and data key") }),
                 ("sealed again", rotation.map { Cell("\($0.done) of \($0.total)") }),
                 ("started (UTC)", rotation.map { Cell(time: $0.startedAt) }),
                 ("ended (UTC)", rotation?.finishedAt.map { Cell(time: $0) }),
-                ("blocked by", rotation?.obstacle.map { Cell($0, .warning) }),
+                ("blocked by", rotation?.blockedBy.map { Cell($0, .warning) }),
             ])
         ]
     }

@@ -68,7 +68,7 @@ extension SyncDocument.Finding {
     init(_ finding: SyncFinding) {
         self.init(finding.partnerInternalMerchantIdentifier)
         drift = finding.drift.map(DriftDocument.init)
-        mended = finding.repaired
+        repaired = finding.repaired
         remaining = finding.remaining.map(DriftDocument.init)
         failure = finding.failure.map(FailureDocument.init)
     }

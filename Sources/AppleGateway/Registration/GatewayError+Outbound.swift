@@ -11,7 +11,7 @@ extension GatewayError {
     /// Whether the same call may succeed a little later.
     var isTransient: Bool {
         switch kind {
-        case .rateLimited, .failedAtApple, .unreachable, .answerLost: true
+        case .rateLimited, .failedAtApple, .unreachable, .responseNotReceived: true
         case .refused, .unauthorized, .platformNotRegistered, .unexpectedAnswer, .serverUntrusted, .identityUnusable,
             .circuitOpen:
             false
@@ -25,7 +25,7 @@ extension GatewayError {
         case .unreachable(let reason):
             self.init(.unreachable, "Apple cannot be reached at \(url): \(reason)", mayHaveActed: false)
         case .responseLost(let reason):
-            self.init(.answerLost, "no response was received: \(reason)", mayHaveActed: changes)
+            self.init(.responseNotReceived, "no response was received: \(reason)", mayHaveActed: changes)
         case .serverUntrusted(let found):
             let hint =
                 found.reason == .untrusted
@@ -44,14 +44,14 @@ extension GatewayError {
         case .requestTooLarge(let limit):
             self.init(.refused, "the request has more than \(limit) bytes", mayHaveActed: false)
         case .timedOut(let timeout, true):
-            self.init(.answerLost, "no response within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
+            self.init(.responseNotReceived, "no response within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
         // The timer runs on another event loop than the connection, so the request may be sent just before the timeout and
         // be recorded as sent just after it.
         case .timedOut(let timeout, false):
             self.init(.unreachable, "no connection within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
         case .cancelled(let isSent):
             self.init(
-                isSent ? .answerLost : .unreachable, "the call was cancelled before its response",
+                isSent ? .responseNotReceived : .unreachable, "the call was cancelled before its response",
                 mayHaveActed: changes)
         }
     }

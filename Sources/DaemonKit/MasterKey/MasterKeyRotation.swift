@@ -91,7 +91,7 @@ extension MasterKeyRotation {
         }
         return MasterKeyStatus(
             masterKey: newest.masterKey, dataKeyIdentifier: newest.identifier, source: "\(settings.current)",
-            rotation: try await store.lastRotation(), obstacle: blocker.withLock { $0 })
+            rotation: try await store.lastRotation(), blockedBy: blocker.withLock { $0 })
     }
 
     func rotate(
@@ -136,7 +136,7 @@ extension MasterKeyRotation {
             .masterKeyRotationStarted, by: caller, at: dataKey.createdAt, before: Self.summary(rows.last),
             after: Self.summary(dataKey), requestId: requestId)
         _ = try await store.beginRotation(
-            to: dataKey, replacesMasterKey: choice.replacesMasterKey, madeMasterKey: created, recording: audit)
+            to: dataKey, replacesMasterKey: choice.replacesMasterKey, generatedMasterKey: created, recording: audit)
         try keyring.add(dataKey, with: masterKey)
         logger.notice("rotation started", metadata: ["to": "\(Self.summary(dataKey) ?? "")"])
         requestContinuation.yield()
@@ -276,7 +276,7 @@ extension MasterKeyRotation {
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
         // If the operator supplied the new key, the operator keeps both files.
         if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKey,
-            try await store.madeMasterKey() == needed || file.hasNext(needed)
+            try await store.generatedMasterKey() == needed || file.hasNext(needed)
         {
             try file.exchange(to: needed, from: Set(rows.map(\.masterKey)))
         }

@@ -44,7 +44,7 @@ package struct EventSettings: Sendable {
             return text
         }
         let address: WebhookAddress
-        do { address = try WebhookAddress(try required(url, "url")) } catch let fault as WebhookFault {
+        do { address = try WebhookAddress(try required(url, "url")) } catch let fault as WebhookConfigurationError {
             throw SettingsError("'\(path).url' \(fault)")
         }
         do { _ = try DisplayText(name ?? address.host, longest: 255) } catch {
@@ -60,7 +60,7 @@ package struct EventSettings: Sendable {
             return try Webhook(
                 name: name ?? address.host, address: address, secretFile: try required(secretFile, "secret-file"),
                 kinds: kinds.map(Set.init), trustRoots: roots, allowsInternalAddresses: allowsInternalAddresses)
-        } catch let fault as WebhookFault {
+        } catch let fault as WebhookConfigurationError {
             throw SettingsError("the webhook '\(name ?? address.host)' ('\(path)') \(fault)")
         }
     }

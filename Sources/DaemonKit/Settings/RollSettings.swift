@@ -14,7 +14,7 @@ extension RollPolicy {
         quietPeriod = try reader.value(
             "roll.quiet-period", .duration(inDays: 0...365), default: "7d",
             "How long the old key must not have been requested before a roll may revoke it.")
-        promotesOnProof = try reader.value(
+        promotesOnFirstDecryption = try reader.value(
             "roll.promote-on-proof", .boolean, default: "true",
             "Whether the first token that is decrypted with a roll's new key promotes it.")
         finishesWhenQuiet = try reader.value(

@@ -1,6 +1,7 @@
 package import Vocabulary
 
-/// The end of the audit chain. A copy stored elsewhere shows later whether a record before it was changed or removed.
+/// The sequence and hash of the last audit record. A copy kept elsewhere later shows whether an earlier record was
+/// changed or removed.
 package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
     package let sequence: Int
     package let hash: [UInt8]
@@ -23,7 +24,7 @@ package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(sequence):\(Hex.encode(hash))" }
 }
 
-/// Which audit records are asked for; nil asks for all.
+/// A filter for audit records. A nil field matches every record.
 package struct AuditFilter: Hashable, Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
@@ -45,37 +46,37 @@ package struct AuditFilter: Hashable, Sendable {
     }
 }
 
-/// One place of the chain as the store holds it.
+/// One stored row of the audit chain.
 package enum AuditLink: Hashable, Sendable {
     case record(AuditRecord)
-    /// A row whose values are not those of a record.
+    /// A row whose values are not valid for a record.
     case unreadable(sequence: Int)
 }
 
-/// A range of the chain, oldest first, and the store's own counter at the same time.
+/// A range of the chain, oldest first, and the store's counter at the same time.
 package struct AuditSegment: Hashable, Sendable {
     package let links: [AuditLink]
-    /// The highest sequence ever given, by the store's own counter.
-    package let given: Int
+    /// The highest sequence ever assigned, according to the store's counter.
+    package let highestAssigned: Int
 
-    package init(links: [AuditLink], given: Int) {
+    package init(links: [AuditLink], highestAssigned: Int) {
         self.links = links
-        self.given = given
+        self.highestAssigned = highestAssigned
     }
 }
 
-/// A place where the chain does not hold.
+/// A place where the verification of the chain fails.
 package struct AuditBreak: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
-        /// A record is not what was recorded.
+        /// A record was changed.
         case edited
-        /// Records are missing in between.
+        /// Records are missing inside the chain.
         case removed
-        /// Records are missing at the end.
+        /// Records are missing at the end of the chain.
         case cutOff
-        /// A record stands in another one's place.
+        /// A record was moved to the place of another one.
         case reordered
-        /// The chain is whole, but not the one whose head was kept.
+        /// The chain is intact, but its hash differs from the head that was kept.
         case rewritten
     }
 

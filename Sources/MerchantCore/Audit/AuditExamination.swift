@@ -1,6 +1,6 @@
-/// Walks along the chain, record by record, and notes where it does not hold. Keeps little, however long the chain is.
+/// Verifies the audit chain record by record. Uses bounded memory, whatever the length of the chain.
 package struct AuditExamination: Sendable {
-    /// More breaks than these are counted, not described.
+    /// At most so many breaks are described; further ones are only counted.
     package static let mostBreaks = 100
 
     /// How many records were examined.
@@ -9,17 +9,17 @@ package struct AuditExamination: Sendable {
     package private(set) var breaks: [AuditBreak] = []
     /// The last record that was examined, if it was intact.
     package private(set) var last: AuditHead?
-    /// The sequence to come next.
+    /// The sequence that the next record must have.
     package private(set) var next: Int
 
-    /// What the next record is to name as the hash before it; nil after a break, where nothing can be expected.
+    /// The `previousHash` that the next record must have; nil after a break, where it is unknown.
     private var previousHash: [UInt8]?
-    /// The records that are not intact, to see whether each stands in another one's place.
-    private var strangers: [AuditRecord] = []
+    /// The records that are not intact. ``checkOrder()`` finds those that were moved.
+    private var altered: [AuditRecord] = []
 
     /// - Parameters:
-    ///   - next: the sequence to begin with.
-    ///   - previousHash: of the record before; nil where it is unknown.
+    ///   - next: the sequence of the first record to verify.
+    ///   - previousHash: the hash of the record before it; nil if it is unknown.
     package init(from next: Int = 1, after previousHash: [UInt8]? = AuditRecord.genesis) {
         self.next = next
         self.previousHash = previousHash
@@ -36,18 +36,18 @@ package struct AuditExamination: Sendable {
         last = nil
         switch link {
         case .unreadable:
-            note(.edited, sequence, "record \(sequence) holds a value that no record can have")
+            note(.edited, sequence, "record \(sequence) has a value that is not valid for a record")
             previousHash = nil
         case .record(let record) where !record.isIntact:
-            note(.edited, sequence, "record \(sequence) is not what its hash was made over")
-            if strangers.count < Self.mostBreaks { strangers.append(record) }
+            note(.edited, sequence, "record \(sequence) was changed: its content does not match its hash")
+            if altered.count < Self.mostBreaks { altered.append(record) }
             previousHash = nil
         case .record(let record):
             if let previousHash, previousHash != record.previousHash {
                 note(
                     .edited, sequence,
                     sequence == 1
-                        ? "record 1 follows another record, expected it to be the first"
+                        ? "record 1 has a previous hash, expected it to be the first record"
                         : "record \(sequence) follows a different record \(sequence - 1) than the stored one: one of the two was replaced"
                 )
             }
@@ -56,25 +56,27 @@ package struct AuditExamination: Sendable {
         }
     }
 
-    /// To be called once, at the end of the chain.
+    /// Finds records that are missing at the end. Call once, after the last record.
     ///
-    /// - Parameter given: the highest sequence that was ever given.
-    package mutating func finish(given: Int) {
-        if given >= next { note(.cutOff, next, Self.missing(next, given, "cut off the end")) }
-        if given < next - 1 {
-            note(.edited, next - 1, "the counter says that \(given) records were made, found one more at least")
+    /// - Parameter highestAssigned: the highest sequence ever assigned.
+    package mutating func finish(highestAssigned: Int) {
+        if highestAssigned >= next { note(.cutOff, next, Self.missing(next, highestAssigned, "missing at the end")) }
+        if highestAssigned < next - 1 {
+            note(
+                .edited, next - 1,
+                "the counter says that \(highestAssigned) records were written, found record \(next - 1)")
         }
     }
 
-    /// Says of records that were exchanged among each other that they were. To be called when no more are examined.
+    /// Reports altered records that have exchanged places as reordered. Call once, after the last record.
     package mutating func checkOrder() {
-        let places = Set(strangers.map(\.sequence))
-        for stranger in strangers {
-            guard let origin = places.first(where: { stranger.fits(sequence: $0) }),
-                let index = breaks.firstIndex(where: { $0.kind == .edited && $0.sequence == stranger.sequence })
+        let places = Set(altered.map(\.sequence))
+        for record in altered {
+            guard let origin = places.first(where: { record.fits(sequence: $0) }),
+                let index = breaks.firstIndex(where: { $0.kind == .edited && $0.sequence == record.sequence })
             else { continue }
             breaks[index] = AuditBreak(
-                .reordered, at: stranger.sequence, "record \(origin) stands in the place of record \(stranger.sequence)"
+                .reordered, at: record.sequence, "record \(origin) is in the place of record \(record.sequence)"
             )
         }
     }
@@ -99,15 +101,15 @@ extension AuditLink {
 }
 
 extension AuditBreak {
-    /// Holds a head that was kept elsewhere against the record in its place.
+    /// Compares a head that was kept elsewhere with the stored record of the same sequence.
     ///
-    /// - Parameter link: what the store holds there; nil for nothing.
+    /// - Parameter link: the stored record; nil if there is none.
     package static func against(_ kept: AuditHead, _ link: AuditLink?) -> AuditBreak? {
         switch link {
         case nil:
             AuditBreak(
                 .cutOff, at: kept.sequence,
-                "record \(kept.sequence), whose hash was kept, is not here: records were cut off, or an older copy of the database was put back"
+                "record \(kept.sequence), whose hash was kept, is missing: records were removed, or an older copy of the database was restored"
             )
         case .record(let record) where record.hash == kept.hash: nil
         default:

@@ -1,7 +1,7 @@
 import Crypto
 package import Vocabulary
 
-/// What an audit record says was done.
+/// The action that an audit record names.
 package enum AuditAction: String, Sendable, CaseIterable {
     case daemonStarted
     case permitsChanged
@@ -24,7 +24,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case tokenDecryptedUnverified
     case tokenVerifiedAtOtherTime
     case tokenDecryptedForAnyMerchant
-    /// Requests of decryptors without the permit for them, counted.
+    /// A summary of decryptors' requests that were refused for a missing permit.
     case requestsRefused
     case backupCreated
     case backupVerified
@@ -40,7 +40,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case masterKeyRotationFinished
 }
 
-/// One action to be recorded: who, what, to whom, from which state to which, why.
+/// One action for the audit: its caller, the merchant and key concerned, the state before and after, and the reason.
 package struct AuditEntry: Hashable, Sendable {
     package let action: AuditAction
     package let caller: Caller
@@ -69,9 +69,9 @@ package struct AuditEntry: Hashable, Sendable {
     }
 }
 
-/// An entry in its place in the chain: each record holds the hash of the one before, so that a change shows.
+/// An entry of the audit chain. Each record holds the hash of the one before it, so that a later change is detected.
 package struct AuditRecord: Hashable, Sendable {
-    /// What the first record names as the hash before it.
+    /// The `previousHash` of the first record.
     package static let genesis = [UInt8](repeating: 0, count: 32)
 
     /// 1, 2, 3 … without gaps.
@@ -87,20 +87,21 @@ package struct AuditRecord: Hashable, Sendable {
         self.hash = hash
     }
 
-    /// Puts an entry at the end of the chain.
+    /// Appends an entry to the chain.
     package init(_ entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) {
         self.init(
             sequence: sequence, entry: entry, previousHash: previousHash,
             hash: Self.hash(of: entry, sequence: sequence, after: previousHash))
     }
 
-    /// Whether the record holds what its hash was made over.
+    /// Whether the record's content matches its hash.
     package var isIntact: Bool { fits(sequence: sequence) }
 
-    /// Whether the record's hash was made over what it holds, in the place `sequence`.
+    /// Whether the record's content matches its hash if its sequence is `sequence`.
     func fits(sequence: Int) -> Bool { Self.hash(of: entry, sequence: sequence, after: previousHash) == hash }
 
-    /// SHA-256 over the fields in order, each as a presence byte, a 4-byte length and its bytes: no two records share an encoding.
+    /// SHA-256 over all fields, each as a presence byte, a 4-byte length and its bytes, so that two different records
+    /// never have the same encoding.
     private static func hash(of entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) -> [UInt8] {
         var hasher = SHA256()
         func add(_ text: String?) {

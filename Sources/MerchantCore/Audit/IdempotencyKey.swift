@@ -1,4 +1,4 @@
-/// The header `Idempotency-Key` of one caller for one kind of request.
+/// The value of the header `Idempotency-Key`, with the caller and the route that it belongs to.
 package struct IdempotencyKey: Hashable, Sendable {
     package let callerUID: UInt32
     /// Method and path.

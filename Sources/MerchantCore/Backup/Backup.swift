@@ -3,7 +3,7 @@ package import Vocabulary
 /// The manifest of a backup: the last line of its file.
 package struct BackupManifest: Hashable, Sendable {
     package var createdAt: Timestamp
-    /// Of the program that made it.
+    /// The version of the program that created it.
     package var programVersion: String
     package var schemaVersion: Int
     /// The length of the database in the file, and the SHA-256 over it.
@@ -41,7 +41,7 @@ package struct BackupVerificationResult: Sendable {
     package let certificatesChecked: Int
     package let auditRecordsChecked: Int
     package let seconds: Double
-    /// What is wrong; empty for a good backup. At most 100.
+    /// The problems found, at most 100; empty for a valid backup.
     package let findings: [String]
 
     package init(
@@ -57,14 +57,14 @@ package struct BackupVerificationResult: Sendable {
     }
 }
 
-/// What the store knows of backups.
+/// What the store has recorded about backups.
 package struct BackupCoverage: Hashable, Sendable {
-    /// When the newest backup was made that a verification found good; nil for none.
+    /// When the newest verified backup was created; nil if there is none.
     package var lastVerified: Timestamp?
     package var lastVerifiedPath: String?
-    /// Merchants whose newest key pair no verified backup holds.
+    /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsWithoutBackup = 0
-    /// The first ``mostNamed`` of them, those first whose key pair has waited longest.
+    /// The first ``mostNamed`` of them, those with the oldest such key pair first.
     package var withoutBackup: [MerchantIdentifier] = []
 
     package static let mostNamed = 100
@@ -74,11 +74,11 @@ package struct BackupCoverage: Hashable, Sendable {
 
 /// Creates and verifies backups.
 package protocol BackupVerifying: Sendable {
-    /// Writes a new file, durable on return; an existing one is never replaced. Changes go on meanwhile.
+    /// Writes a new file, durable on return. Never replaces an existing file. Other transactions can commit meanwhile.
     ///
-    /// - Throws: `backupFailed` or `storeUnavailable`, saying what was found and what was expected.
+    /// - Throws: `backupFailed` or `storeUnavailable`, with what was found and what was expected.
     func createBackup(at path: String) async throws -> BackupManifest
-    /// Restores the file elsewhere, opens everything in the copy, and removes the copy. Never changes the file.
+    /// Restores the file to a temporary copy, checks everything in the copy, and removes it. Never changes the file.
     func verify(_ path: String) async throws -> BackupVerificationResult
     /// Removes a file that was just created and not reported.
     func discard(_ path: String) async
@@ -89,6 +89,6 @@ package protocol KeyPairVerifier: Sendable {
     /// Unseals the private key and compares it with the public one.
     ///
     /// - Throws: `keyDamaged`, naming the publicKeyHash.
-    func prove(_ stored: SealedKeyPair) throws
+    func verifyPrivateKey(of stored: SealedKeyPair) throws
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
 }

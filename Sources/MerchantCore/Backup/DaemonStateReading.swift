@@ -11,6 +11,6 @@ package protocol DaemonStateReading {
 /// The port for what the daemon stores about itself, named facts and backups: what a transaction may also change.
 package protocol DaemonStateWriting: DaemonStateReading {
     func setDaemonFact(_ name: String, _ value: String) throws
-    /// Stores a backup. A known one only changes its path, and from unverified to verified.
+    /// Stores a backup. For one that is stored already, changes only its path, and unverified to verified.
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws
 }

@@ -1,6 +1,7 @@
 package import Vocabulary
 
-/// Something an operator must know of or act on: stored with the change that led to it, listed, and delivered.
+/// Something that an operator must know or act on. Stored in the transaction of the change that caused it, then listed
+/// and delivered.
 package struct Event: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case certificateStored
@@ -14,13 +15,13 @@ package struct Event: Hashable, Sendable {
         case revokedKeyRequested
         case keyRevoked
         case rollStarted
-        /// A roll waits for somebody longer than it should.
+        /// A roll has been waiting for a merchant or an admin for too long.
         case rollWaiting
         case rollFinished
         case rollAbandoned
         /// The last good backup is older than it should be.
         case backupOverdue
-        /// Where the audit's chain ends, to be kept off the machine.
+        /// The head of the audit chain, for a copy on another machine.
         case auditHead
     }
 
@@ -29,11 +30,11 @@ package struct Event: Hashable, Sendable {
     package let kind: Kind
     package let severity: Severity
     package var occurredAt: Timestamp
-    /// Whose it is; events are delivered in order for each merchant.
+    /// The merchant concerned. Events of one merchant are delivered one after another, by sequence.
     package let merchantIdentifier: MerchantIdentifier?
     package let publicKeyHash: PublicKeyHash?
     package let rollId: String?
-    /// One sentence for people, in lower case, without secrets: what happened and what to do.
+    /// What happened and what to do: one sentence in lower case, without secrets.
     package let detail: String
 
     package init(

@@ -10,7 +10,7 @@ package protocol EventReading {
 }
 
 extension EventReading {
-    /// In order of their sequence, starting after `sequence`.
+    /// Events by sequence, starting after `sequence`.
     package func events(after sequence: Int?, merchant: MerchantIdentifier?, limit: Int) throws -> [StoredEvent] {
         try events(EventQuery(.after(sequence ?? 0), merchants: merchant.map { [$0] }, limit: limit))
     }

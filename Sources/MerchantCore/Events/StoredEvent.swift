@@ -1,8 +1,8 @@
 package import Vocabulary
 
-/// An event in its place in the order of all events.
+/// A stored event with its sequence.
 package struct StoredEvent: Hashable, Sendable {
-    /// Grows, with gaps, and is never given twice.
+    /// Increases from event to event, with gaps. Never used twice.
     package let sequence: Int
     /// 32 lower-case hexadecimal digits, random: identifies repeated deliveries.
     package let id: String
@@ -15,17 +15,17 @@ package struct StoredEvent: Hashable, Sendable {
     }
 }
 
-/// Which events are asked for. The answer is always in order of their sequence.
+/// A filter for events. Results are always sorted by sequence.
 package struct EventQuery: Hashable, Sendable {
     package enum Part: Hashable, Sendable {
-        /// The first ones after this sequence; 0 begins at the oldest.
+        /// The first events after this sequence; 0 starts at the oldest.
         case after(Int)
-        /// The newest ones.
+        /// The newest events.
         case newest
     }
 
     package var part: Part
-    /// nil: every merchant's, and those of no merchant.
+    /// nil: events of every merchant and of none.
     package var merchants: Set<MerchantIdentifier>?
     package var kind: Event.Kind?
     package var severity: Event.Severity?
@@ -42,7 +42,7 @@ package struct EventQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Whether the event is one of those asked for, wherever it stands.
+    /// Whether the filter matches the event, whatever its sequence.
     package func isAbout(_ event: Event) -> Bool {
         if let merchants {
             guard let merchant = event.merchantIdentifier, merchants.contains(merchant) else { return false }

@@ -1,10 +1,10 @@
 package import Vocabulary
 
-/// A webhook as the store knows it.
+/// A webhook as it is stored.
 package struct WebhookRegistration: Hashable, Sendable {
-    /// 1 to 255 characters; two webhooks of one name are one.
+    /// 1 to 255 characters; identifies the webhook.
     package let name: String
-    /// The kinds of events it gets; nil for every kind.
+    /// The kinds of events that it receives; nil for every kind.
     package let kinds: Set<Event.Kind>?
 
     package init(name: String, kinds: Set<Event.Kind>?) {
@@ -13,32 +13,32 @@ package struct WebhookRegistration: Hashable, Sendable {
     }
 }
 
-/// How a webhook stands.
+/// The state of a webhook.
 package struct WebhookState: Hashable, Sendable {
     package let name: String
-    /// Events on their way, those that fail included.
+    /// Undelivered events, including those whose delivery has failed so far.
     package var undelivered = 0
-    /// Events given up after ``DeliverySchedule/patience`` of failures, until they are sent again.
+    /// Events whose delivery failed for ``DeliverySchedule/patience``. They wait until an admin sends them again.
     package var parked = 0
     /// When the oldest undelivered event occurred.
     package var oldestUndelivered: Timestamp?
     package var lastDelivered: Timestamp?
     package var lastFailed: Timestamp?
-    /// In words, without addresses and secrets.
+    /// Text without addresses and secrets.
     package var lastFailure: String?
 
     package init(name: String) { self.name = name }
 }
 
-/// One event on its way to one webhook.
+/// One event that must be delivered to one webhook.
 package struct PendingDelivery: Hashable, Sendable {
     package let event: StoredEvent
-    /// What is delivered in order: a merchant's identifier, or empty for events of no merchant.
+    /// A merchant's identifier, or empty for events of no merchant. Events of one lane are delivered one after another.
     package let lane: String
     /// Failed attempts so far.
     package let failures: Int
     package let firstFailed: Timestamp?
-    /// Not to be sent before.
+    /// The earliest time of the next attempt.
     package let due: Timestamp
 
     package init(event: StoredEvent, lane: String, failures: Int, firstFailed: Timestamp?, due: Timestamp) {
@@ -50,9 +50,9 @@ package struct PendingDelivery: Hashable, Sendable {
     }
 }
 
-/// When a failed delivery is tried again, and when it is given up.
+/// When a failed delivery is repeated, and when it is parked.
 package enum DeliverySchedule {
-    /// After so long a time of failures an event is parked.
+    /// An event whose delivery has failed for this time is parked.
     package static let patience = Duration.seconds(24 * 3_600)
     package static let firstPause = Duration.seconds(1)
     package static let longestPause = Duration.seconds(300)
@@ -60,8 +60,8 @@ package enum DeliverySchedule {
     /// Doubles with each failure up to ``longestPause``.
     ///
     /// - Parameters:
-    ///   - failures: how many there were, this one included: 1 or more.
-    ///   - jitter: 0 to 1; takes up to half of the pause away, so that receivers are not met by everything at once.
+    ///   - failures: the number of failures including this one, at least 1.
+    ///   - jitter: 0 to 1; shortens the pause by up to a half, so that deliveries spread over time.
     package static func pause(afterFailures failures: Int, jitter: Double) -> Duration {
         let doublings = min(max(failures - 1, 0), 16)
         return min(firstPause * (1 << doublings), longestPause) * (1 - jitter / 2)

@@ -1,13 +1,13 @@
 package import Vocabulary
 
-/// What a certificate says of itself, read from its DER; nothing here is checked yet.
+/// The content of a certificate, parsed from its DER and not validated yet.
 package struct CertificateFacts: Hashable, Sendable {
     package let der: [UInt8]
     /// SHA-256 over the DER.
     package let fingerprint: [UInt8]
     /// Of the certificate's own SubjectPublicKeyInfo.
     package let publicKeyHash: PublicKeyHash
-    /// "P-256", "RSA-2048", "RSA-1024", "P-384": what the refusal names.
+    /// "P-256", "RSA-2048", "RSA-1024", "P-384": for error messages.
     package let keyKind: String
     /// Extension 1.2.840.113635.100.6.32; nil where it is absent or not 64 hexadecimal digits.
     package let merchantIdentifierHash: MerchantIdentifierHash?
@@ -46,7 +46,7 @@ package struct CertificateFacts: Hashable, Sendable {
     }
 }
 
-/// What the custodian found about a certificate's issuer.
+/// The result of verifying a certificate's issuer.
 package enum IssuerFinding: Hashable, Sendable {
     /// No issuing CA is configured (`trust.certificate-issuers`): stored with `issuerVerified: false`.
     case notConfigured
@@ -93,7 +93,7 @@ package struct StoredCertificate: Hashable, Sendable {
 }
 
 extension Collection where Element == StoredCertificate {
-    /// Of several certificates over one key pair, the one that answers: the newest valid one, else the one that ends last.
+    /// The certificate in use, of several for one key pair: the newest valid one, else the one that expires last.
     package func answering(at time: Timestamp) -> StoredCertificate? {
         filter { $0.isValid(at: time) }.max { ($0.notBefore, $0.storedAt) < ($1.notBefore, $1.storedAt) }
             ?? self.max { ($0.notAfter, $0.storedAt) < ($1.notAfter, $1.storedAt) }

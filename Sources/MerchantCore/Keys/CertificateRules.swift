@@ -1,12 +1,12 @@
 package import Vocabulary
 
-/// Which certificates may be stored for a key pair: design rule 5.
+/// Checks whether a certificate may be stored for a key pair.
 ///
-/// Each refusal says which check failed, what was found and what was expected.
+/// The error of each check names what was found and what was expected.
 package enum CertificateRules {
     static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
 
-    /// - Parameter allowsExpired: an import of a history may bring certificates that have ended.
+    /// - Parameter allowsExpired: an import of existing keys may include expired certificates.
     /// - Throws: ``MerchantError`` naming the first check that fails.
     package static func check(
         _ facts: CertificateFacts, for keyPair: (hash: PublicKeyHash, purpose: KeyPurpose),
@@ -17,9 +17,9 @@ package enum CertificateRules {
                 .certificateKeyUnknown,
                 "the certificate's publicKeyHash is \(facts.publicKeyHash), expected \(keyPair.hash)")
         }
-        try judgeMerchant(facts, of: merchant)
-        try judgeKind(facts, purpose: keyPair.purpose)
-        try judgeTime(facts, at: now, allowsExpired: allowsExpired)
+        try checkMerchant(facts, of: merchant)
+        try checkKind(facts, purpose: keyPair.purpose)
+        try checkTime(facts, at: now, allowsExpired: allowsExpired)
         if case .untrusted(let why) = issuer {
             throw MerchantError(
                 .certificateIssuerUntrusted,
@@ -28,7 +28,7 @@ package enum CertificateRules {
         }
     }
 
-    private static func judgeMerchant(
+    private static func checkMerchant(
         _ facts: CertificateFacts, of merchant: MerchantIdentifier
     ) throws(MerchantError) {
         let expected = MerchantIdentifierHash(of: merchant)
@@ -46,10 +46,11 @@ package enum CertificateRules {
         }
     }
 
-    private static func judgeKind(_ facts: CertificateFacts, purpose: KeyPurpose) throws(MerchantError) {
+    private static func checkKind(_ facts: CertificateFacts, purpose: KeyPurpose) throws(MerchantError) {
         guard !facts.isCertificateAuthority else {
             throw MerchantError(
-                .certificateWrongKind, "the certificate is a CA's (basic constraints), expected an end entity's")
+                .certificateWrongKind,
+                "the certificate is a CA certificate (basic constraints), expected an end-entity certificate")
         }
         switch purpose {
         case .paymentProcessing:
@@ -75,16 +76,18 @@ package enum CertificateRules {
         }
     }
 
-    private static func judgeTime(
+    private static func checkTime(
         _ facts: CertificateFacts, at now: Timestamp, allowsExpired: Bool
     ) throws(MerchantError) {
         guard facts.notBefore <= now else {
             throw MerchantError(
-                .certificateNotYetValid, "the certificate begins at \(facts.notBefore), the clock here says \(now)")
+                .certificateNotYetValid,
+                "the certificate is valid from \(facts.notBefore), and this machine's clock says \(now)")
         }
         guard allowsExpired || now <= facts.notAfter else {
             throw MerchantError(
-                .certificateExpired, "the certificate ended at \(facts.notAfter), the clock here says \(now)")
+                .certificateExpired,
+                "the certificate expired at \(facts.notAfter), and this machine's clock says \(now)")
         }
     }
 }

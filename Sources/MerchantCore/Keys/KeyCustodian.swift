@@ -12,7 +12,7 @@ package protocol KeyCustodian: Sendable {
     ///
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1, PKCS#1, also encrypted) or PKCS#12.
-    ///   - passphrase: where the file is protected by one.
+    ///   - passphrase: nil for a file without one.
     /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase` or `keyUnsupported`.
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
@@ -53,7 +53,7 @@ package enum SymmetricKeyMaterial: Hashable, Sendable {
     }
 }
 
-/// Where the custodian finds the sealed private key of a key pair, and what it was bound to.
+/// The source of sealed private keys, each with the key pair that its seal is bound to.
 package struct SealedKeyPair: Sendable {
     package let keyPair: KeyPair
     package let sealedPrivateKey: SealedPrivateKey
@@ -76,7 +76,8 @@ package struct SealedDataKey: Hashable, Sendable {
     package let identifier: Int
     /// Nonce, ciphertext, tag.
     package let bytes: [UInt8]
-    /// Tells a wrong master key from a damaged row: a value that only the right master key leads to.
+    /// A value derived from the master key. It shows whether a row that cannot be opened is damaged or belongs to
+    /// another master key.
     package let masterKeyCheck: [UInt8]
     package let createdAt: Timestamp
 
@@ -90,6 +91,6 @@ package struct SealedDataKey: Hashable, Sendable {
     /// Which master key sealed it.
     package var masterKey: MasterKeyIdentifier { MasterKeyIdentifier(bytes: masterKeyCheck) }
 
-    /// Whether zeros took its place, once nothing was sealed under it any more.
+    /// Whether it was overwritten with zeros after the last private key sealed under it was re-encrypted.
     package var isRetired: Bool { bytes.allSatisfy { $0 == 0 } }
 }

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// What can happen to a key pair.
+/// An event in the life of a key pair.
 package enum KeyEvent: Hashable, Sendable {
     case certificateStored
     case promote
@@ -11,7 +11,7 @@ package enum KeyEvent: Hashable, Sendable {
     case destroy
 }
 
-/// The moves of design section 2, as a pure function. Time, uniqueness and permission are decided elsewhere.
+/// The state transitions of a key pair, as a pure function. Time, uniqueness and permits are checked elsewhere.
 ///
 /// ```text
 /// pending ──certificateStored──▶ standby ──promote──▶ current ──supersede──▶ retiring ──revoke──▶ revoked ──destroy──▶ destroyed
@@ -21,12 +21,12 @@ package enum KeyEvent: Hashable, Sendable {
 /// ```
 package enum KeyLifecycle {
     /// - Returns: the state after the event; the same state where the event has already happened.
-    /// - Throws: `keyStateConflict`, `keyWithoutCertificate`, `keyRevoked` or `keyDestroyed`, saying what would be needed.
+    /// - Throws: `keyStateConflict`, `keyWithoutCertificate`, `keyRevoked` or `keyDestroyed`, with what is required.
     package static func state(after event: KeyEvent, from state: KeyState) throws(MerchantError) -> KeyState {
         switch (event, state) {
         case (_, .destroyed):
             if event == .destroy { return .destroyed }
-            throw MerchantError(.keyDestroyed, "the private key was destroyed and cannot come back")
+            throw MerchantError(.keyDestroyed, "the private key was destroyed and cannot be restored")
 
         case (.certificateStored, .pending): return .standby
         case (.certificateStored, .standby), (.certificateStored, .current), (.certificateStored, .retiring):

@@ -1,8 +1,8 @@
 package import Vocabulary
 
-/// What is known of a key pair, but for its private half, which only the custodian ever sees.
+/// A key pair without its private key, which only the custodian handles.
 package struct KeyPair: Hashable, Sendable {
-    /// How the key pair came to be here.
+    /// The origin of the key pair.
     package enum Origin: String, Sendable, CaseIterable {
         case generated, imported
     }
@@ -14,12 +14,12 @@ package struct KeyPair: Hashable, Sendable {
     package let origin: Origin
     package var state: KeyState
     package let createdAt: Timestamp
-    /// When the key pair came into its present state.
+    /// When the key pair entered its present state.
     package var stateSince: Timestamp
     package var revocationReason: String?
     /// When the private key will be destroyed; set only while `revoked`, removed by a restore.
     package var destroyAfter: Timestamp?
-    /// When the private key last left custody by a permitted export: its uses are not seen since.
+    /// When the private key was last exported. Uses of the exported key are not observed.
     package var exportedAt: Timestamp?
 
     package init(
@@ -41,7 +41,7 @@ package struct KeyPair: Hashable, Sendable {
     }
 }
 
-/// A key pair just made or read from an import: what the store keeps of it.
+/// A key pair that was just generated or imported, as it will be stored.
 package struct NewKeyPair: Sendable {
     package let publicKeyHash: PublicKeyHash
     package let algorithm: KeyAlgorithm
@@ -65,7 +65,8 @@ package struct NewKeyPair: Sendable {
     }
 }
 
-/// A private key that only the custodian can open: AES-256-GCM under a data key, bound to whose key it is and what for.
+/// A private key that only the custodian can open: AES-256-GCM under a data key, bound to merchant, publicKeyHash,
+/// purpose and algorithm.
 package struct SealedPrivateKey: Hashable, Sendable {
     /// The layout of `bytes`, so that keys can be re-encrypted later.
     package let version: Int

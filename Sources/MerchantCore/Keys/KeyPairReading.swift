@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// The port for key pairs and their certificates: what a transaction may read of them. Private keys are not among it.
+/// The port for key pairs and their certificates: what a transaction may read of them. It does not include private keys.
 package protocol KeyPairReading {
     func keyPair(_ hash: PublicKeyHash) throws -> KeyPair?
     /// Every key pair of the merchant, oldest first.

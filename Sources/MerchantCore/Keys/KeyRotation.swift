@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// Tells one master key from another and nothing of the key: what operators compare, lower-case hexadecimal.
+/// Identifies a master key without revealing anything about it. Shown to operators in lower-case hexadecimal.
 package struct MasterKeyIdentifier: Hashable, Sendable, CustomStringConvertible {
     package static let length = 16
 
@@ -19,7 +19,7 @@ package struct KeyRotation: Hashable, Sendable {
     package enum State: String, Sendable, CaseIterable {
         /// Private keys are being re-encrypted; newly generated ones are sealed under the new data key.
         case sealing
-        /// All are. The old data key's row is zeros; its traces and the old master key are being removed.
+        /// All keys are re-encrypted and the old data key's row is zeros. Its traces and the old master key are being removed.
         case erasing
         case finished
     }
@@ -29,7 +29,7 @@ package struct KeyRotation: Hashable, Sendable {
     /// The new data key.
     package let dataKeyIdentifier: Int
     package let replacesMasterKey: Bool
-    /// The number of private keys to re-encrypt, and of those already re-encrypted.
+    /// The number of private keys to re-encrypt, and how many are done.
     package let total: Int
     package var done: Int
     package let startedAt: Timestamp
@@ -50,7 +50,7 @@ package struct KeyRotation: Hashable, Sendable {
     }
 }
 
-/// A private key's seal in its place in the store.
+/// A sealed private key with its row in the store.
 package struct StoredSeal: Sendable {
     package let row: Int
     package let stored: SealedKeyPair
@@ -61,62 +61,63 @@ package struct StoredSeal: Sendable {
     }
 }
 
-/// What a rotation reads and writes. Whatever returned is on stable storage.
+/// The port for a rotation of the keys that seal private keys. Each change is on stable storage when its method returns.
 package protocol KeyRotationStore: DataKeyRepository {
-    /// The last one, finished or not; nil where there was none.
+    /// The last rotation, finished or not; nil if there was none.
     func lastRotation() async throws -> KeyRotation?
     /// Stores the new data key, and starts the rotation to it.
     ///
-    /// - Parameter madeMasterKey: the new master key if the daemon generated it: only such a key is ever replaced or erased.
-    /// - Throws: `masterKeyConflict` where a rotation is under way.
+    /// - Parameter generatedMasterKey: the new master key if the daemon generated it: only such a key is ever replaced
+    ///   or erased.
+    /// - Throws: `masterKeyConflict` if a rotation is in progress.
     func beginRotation(
-        to dataKey: SealedDataKey, replacesMasterKey: Bool, madeMasterKey: MasterKeyIdentifier?,
+        to dataKey: SealedDataKey, replacesMasterKey: Bool, generatedMasterKey: MasterKeyIdentifier?,
         recording audit: AuditEntry
     ) async throws -> KeyRotation
-    /// The fresh master key of the last rotation, where the daemon made it.
-    func madeMasterKey() async throws -> MasterKeyIdentifier?
-    /// Seals under other data keys, by row, those after `row`.
+    /// The new master key of the last rotation, if the daemon generated it.
+    func generatedMasterKey() async throws -> MasterKeyIdentifier?
+    /// Private keys that are sealed under other data keys, by row, starting after `row`.
     func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal]
-    /// Puts each new seal in the place of the old one, where that is still there, byte over byte.
+    /// Overwrites each old seal with the new one in place, unless the old one was replaced meanwhile.
     func replace(_ seals: [(old: StoredSeal, new: SealedPrivateKey)], in rotation: KeyRotation) async throws
-    /// Writes zeros over every data key but the rotation's, if nothing is sealed under them any more.
+    /// Overwrites every other data key with zeros, if no private key is sealed under them any more.
     ///
-    /// - Returns: how many seals are still under others; nothing was erased unless 0.
+    /// - Returns: how many private keys are still sealed under other data keys. Nothing was erased unless it is 0.
     func retireDataKeys(in rotation: KeyRotation) async throws -> Int
-    /// Removes what the file, its log and the process's caches hold of old seals and data keys.
+    /// Removes copies of old seals and data keys from the database file, its write-ahead log and the process's caches.
     func eraseTraces(of rotation: KeyRotation) async throws
     func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws
 }
 
 /// The state of the master key, for operators.
 package struct MasterKeyStatus: Sendable {
-    /// Of the newest data key.
+    /// The master key that seals the newest data key.
     package let masterKey: MasterKeyIdentifier
     package let dataKeyIdentifier: Int
-    /// Where it comes from, in words.
+    /// Where the settings take the master key from, as text.
     package let source: String
-    /// The last one, finished or not.
+    /// The last rotation, finished or not.
     package let rotation: KeyRotation?
-    /// What keeps a rotation from going on; nil for nothing.
-    package let obstacle: String?
+    /// What blocks the rotation; nil while it can continue.
+    package let blockedBy: String?
 
     package init(
         masterKey: MasterKeyIdentifier, dataKeyIdentifier: Int, source: String, rotation: KeyRotation?,
-        obstacle: String?
+        blockedBy: String?
     ) {
         self.masterKey = masterKey
         self.dataKeyIdentifier = dataKeyIdentifier
         self.source = source
         self.rotation = rotation
-        self.obstacle = obstacle
+        self.blockedBy = blockedBy
     }
 }
 
-/// What a rotation would do, or began to do.
+/// The steps of a rotation.
 package struct KeyRotationPlan: Sendable {
-    /// Whether a rotation was in progress already; it continues.
+    /// Whether an earlier rotation was in progress, which continues.
     package let joins: Bool
-    /// In words, a step a line.
+    /// One sentence for each step.
     package let steps: [String]
 
     package init(joins: Bool, steps: [String]) {
@@ -130,6 +131,6 @@ package protocol MasterKeyRotating: Sendable {
     func status() async throws -> MasterKeyStatus
     /// Starts a rotation and returns. If one is in progress, it continues.
     ///
-    /// - Throws: `masterKeyConflict`, saying what to do, where the daemon cannot make the new master key itself.
+    /// - Throws: `masterKeyConflict`, with what to do, if the daemon cannot generate the new master key itself.
     func rotate(dataKeyOnly: Bool, dryRun: Bool, by caller: Caller, requestId: String) async throws -> KeyRotationPlan
 }

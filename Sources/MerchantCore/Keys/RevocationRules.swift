@@ -7,10 +7,10 @@ package enum RevocationRules {
     /// The longest reason, in UTF-8 bytes. Apple's bound on the reason of an unregistration.
     package static let longestReason = 1024
 
-    /// What the merchant has left besides the key pair that will be revoked.
+    /// The merchant's active key pairs other than the one that will be revoked.
     package struct Remaining: Hashable, Sendable {
-        /// Other active key pairs that can take its place: same purpose, same algorithm, and a certificate that is valid now
-        /// unless its own has ended too. Apple encrypts to no certificate that has ended.
+        /// Active key pairs that can take its place: same purpose, same algorithm, and a certificate that is valid now
+        /// unless its own has expired too. Apple does not encrypt to an expired certificate.
         package let replacements: Int
         /// All other active key pairs with the same purpose, which is what the merchant's target counts.
         package let active: Int
@@ -27,7 +27,7 @@ package enum RevocationRules {
     }
 
     /// - Returns: the warnings for the caller.
-    /// - Throws: `lastActiveKey` where nothing can take the place of an active key pair, unless the reason is
+    /// - Throws: `lastActiveKey` if no other key pair can take the place of an active one, unless the reason is
     ///   ``compromised``.
     package static func check(
         _ keyPair: KeyPair, remaining: Remaining, target: Int, reason: String
@@ -48,7 +48,7 @@ package enum RevocationRules {
         }
         if remaining.active < target {
             warnings.append(
-                "leaves \(remaining.active) active key pair\(remaining.active == 1 ? "" : "s"), the merchant's target is \(target)"
+                "leaves \(remaining.active) active key pair\(remaining.active == 1 ? "" : "s"), below the merchant's target of \(target)"
             )
         }
         return warnings

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// How urgent it is that a merchant has fewer active key pairs than its target. One rule for events and for `status`.
+/// The severity of having fewer active key pairs than the merchant's target. The same rule serves events and `status`.
 package enum TargetRules {
     /// How long before the end of the current certificate it is a warning.
     package static let warningBefore = Duration.seconds(60 * 86_400)

@@ -4,7 +4,7 @@ package import Vocabulary
 package struct Merchant: Hashable, Sendable {
     /// The longest name, in UTF-8 bytes. Apple's bound on `partnerMerchantName`.
     package static let longestName = 1024
-    /// How many active key pairs a merchant is meant to have unless set otherwise: the one in use and the one to roll to.
+    /// How many active key pairs a merchant should have by default: the current one and its successor.
     package static let defaultTargetActiveKeyPairs = 2
     package static let targetActiveKeyPairsRange = 1...16
 
@@ -12,7 +12,7 @@ package struct Merchant: Hashable, Sendable {
     package var name: String?
     package var targetActiveKeyPairs: Int
     package let createdAt: Timestamp
-    /// Set once the merchant was removed: the identifier stays reserved and its history kept.
+    /// When the merchant was removed. Its identifier stays reserved and its history is kept.
     package var removedAt: Timestamp?
 
     package init(

@@ -1,12 +1,12 @@
 package import Vocabulary
 
-/// A payment token taken: by whom, when, and by which attempt. Holds nothing of what the token says.
+/// The record that a payment token was decrypted: by which user, when, and in which attempt. Contains no payment data.
 package struct TokenClaim: Hashable, Sendable {
-    /// What a repeat of a request is known by. Both are SHA-256 values.
+    /// Identifies repeats of one request. Both values are SHA-256.
     package struct Attempt: Hashable, Sendable {
-        /// Of the `Idempotency-Key`.
+        /// The digest of the `Idempotency-Key`.
         package let keyDigest: Words256
-        /// Of the request that it came with.
+        /// The digest of the request that had this `Idempotency-Key`.
         package let requestDigest: Words256
 
         package init(keyDigest: Words256, requestDigest: Words256) {
@@ -15,12 +15,12 @@ package struct TokenClaim: Hashable, Sendable {
         }
     }
 
-    /// Apple's name of the payment, and all that a claim is about: it is unique over all merchants and signed, so no caller
-    /// can make a token of another payment's, and one payment is one claim, whichever key its token was encrypted to.
+    /// Apple's identifier of the payment, which is what gets claimed. It is signed and unique over all merchants, so no caller
+    /// can claim another payment with it, and a payment has one claim, whichever key its token was encrypted to.
     package let transactionId: Words256
     package let callerUID: UInt32
     package let at: Timestamp
-    /// nil where the request had no `Idempotency-Key`: it cannot be repeated.
+    /// nil if the request had no `Idempotency-Key`: it cannot be repeated.
     package let attempt: Attempt?
 
     package init(transactionId: Words256, callerUID: UInt32, at: Timestamp, attempt: Attempt?) {
@@ -37,31 +37,31 @@ package struct TokenClaim: Hashable, Sendable {
     }
 }
 
-/// How a claim ended that was not refused.
+/// The outcome of a claim that was not refused.
 package enum ClaimOutcome: Hashable, Sendable {
     case won
-    /// An earlier attempt of the same request had won.
+    /// An earlier attempt of the same request has claimed the token.
     case repeated(wonAt: Timestamp)
 }
 
-/// The claimed payment tokens. A token is claimed once, however many requests claim it at the same time.
+/// The claimed payment tokens. Of all requests that claim a token, even concurrently, exactly one wins.
 ///
-/// A claim is kept for at least ``retention``. A token is acceptable for twice the verifier's time window, so none can
-/// come back after its claim was forgotten.
+/// A claim is kept for at least an hour. A token is accepted for twice the verifier's time window, so it has expired
+/// before its claim is removed.
 package protocol ClaimLedger: Sendable {
-    /// Takes a token. Returns once the claim is on stable storage.
+    /// Claims a token. Returns once the claim is on stable storage.
     ///
-    /// - Throws: `tokenAlreadyClaimed`; `idempotencyKeyReused` where the caller's key came with another request;
-    ///   `overloaded`; `storeUnavailable`, if the storage itself failed, the claim may or may not survive a
-    ///   restart; a repetition of the same attempt shows which.
+    /// - Throws: `tokenAlreadyClaimed`; `idempotencyKeyReused` if the caller used the key for another request;
+    ///   `overloaded`; `storeUnavailable`. If the storage itself failed, the claim may or may not survive a restart; a repeat
+    ///   of the same attempt shows which.
     func claim(_ claim: TokenClaim) async throws -> ClaimOutcome
-    /// The claim of a payment, as long as it is kept.
+    /// The claim of a payment; nil if there is none.
     func claim(of transactionId: Words256) async throws -> TokenClaim?
-    /// Whether claims are taken. Does not wait.
+    /// Whether the ledger accepts claims. Does not wait.
     var health: StoreHealth { get }
 }
 
-/// Whether a store takes writes.
+/// Whether a store accepts writes.
 package enum StoreHealth: Hashable, Sendable {
     case ready
     /// Writes have failed since that time; the next may succeed. Reads continue.

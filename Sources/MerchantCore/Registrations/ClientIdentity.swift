@@ -1,24 +1,24 @@
 package import Vocabulary
 
-/// Where the gateway finds what it shows to Apple in TLS.
+/// The source of the client certificate for TLS connections to Apple.
 package protocol IdentitySource: Sendable {
-    /// The identity for connections made from now on: of several valid ones the newest. Asked before every exchange, so that
-    /// a change takes effect without a restart.
+    /// The identity for new connections: the newest valid one. Called before every request to Apple, so that a change
+    /// takes effect without a restart.
     ///
-    /// - Throws: ``IdentityError`` where there is none to present.
+    /// - Throws: ``IdentityError`` if there is no identity to present.
     func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity
 }
 
-/// A client certificate and the right to sign with its private key, which stays where it is.
+/// A client certificate and a function that signs with its private key.
 package struct ClientIdentity: Sendable {
     /// DER, the identity's own certificate first.
     package let certificateChain: [[UInt8]]
     package let publicKeyHash: PublicKeyHash
     package let notBefore: Timestamp
     package let notAfter: Timestamp
-    /// What the key can sign with, most wanted first.
+    /// The algorithms that the key supports, preferred ones first.
     package let signatureAlgorithms: [TLSSignatureAlgorithm]
-    /// Signs bytes that were not hashed before; may take milliseconds.
+    /// Hashes and signs bytes; may take milliseconds.
     package let sign: @Sendable (TLSSignatureAlgorithm, [UInt8]) throws -> [UInt8]
 
     package init(
@@ -35,7 +35,7 @@ package struct ClientIdentity: Sendable {
     }
 }
 
-/// SignatureScheme of TLS, by its number on the wire. Source: RFC 8446 section 4.2.3.
+/// SignatureScheme of TLS. The raw value is the number in the protocol. Source: RFC 8446 section 4.2.3.
 package enum TLSSignatureAlgorithm: UInt16, Sendable, CaseIterable {
     case rsaPKCS1SHA256 = 0x0401
     case rsaPKCS1SHA384 = 0x0501
@@ -45,7 +45,7 @@ package enum TLSSignatureAlgorithm: UInt16, Sendable, CaseIterable {
     case rsaPSSSHA512 = 0x0806
     case ecdsaP256SHA256 = 0x0403
 
-    /// What an RSA key offers: PSS first, which is all that TLS 1.3 takes; PKCS #1 v1.5 for TLS 1.2.
+    /// The algorithms of an RSA key: PSS first, which TLS 1.3 requires; PKCS #1 v1.5 for TLS 1.2.
     package static let rsa: [TLSSignatureAlgorithm] = [
         .rsaPSSSHA256, .rsaPSSSHA384, .rsaPSSSHA512, .rsaPKCS1SHA256, .rsaPKCS1SHA384, .rsaPKCS1SHA512,
     ]
@@ -53,12 +53,12 @@ package enum TLSSignatureAlgorithm: UInt16, Sendable, CaseIterable {
 
 /// Why there is no identity to present.
 package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nothing was set up: no file is named and no key pair of the purpose identity is active.
+    /// The settings name no file, and no key pair with purpose identity is active.
     case notConfigured(String)
-    /// There is one, but it has ended, does not fit or cannot be read.
+    /// The identity has expired, does not match its key or cannot be read.
     case unusable(String)
 
-    /// Lower case, without anything secret.
+    /// Lower case, without secrets.
     package var description: String {
         switch self {
         case .notConfigured(let text), .unusable(let text): text

@@ -1,10 +1,10 @@
 package import Vocabulary
 
-/// Looks at a merchant's domain as Apple will when it is registered.
+/// Checks a merchant's domain as Apple does when the domain is registered.
 package protocol DomainChecker: Sendable {
-    /// Fetches `https://DOMAIN/.well-known/apple-developer-merchantid-domain-association` and holds it against the file.
+    /// Fetches `https://DOMAIN/.well-known/apple-developer-merchantid-domain-association` and compares it with the file.
     ///
-    /// Bounded in time and size. Sends only that one request, and only to an address that was checked.
+    /// Time and size are limited. Sends only this one request, and only to an address that was checked.
     func check(_ domain: DomainName, expecting file: [UInt8]) async -> DomainCheckReport
 }
 
@@ -12,7 +12,7 @@ package protocol DomainChecker: Sendable {
 package struct DomainCheckReport: Hashable, Sendable {
     package let domain: DomainName
     package let url: String
-    /// The address that was asked, where it came to that.
+    /// The address that was contacted; nil if no connection was attempted.
     package let address: String?
     package let finding: DomainCheckFinding
 
@@ -26,11 +26,11 @@ package struct DomainCheckReport: Hashable, Sendable {
     package var hasPassed: Bool { finding == .passed }
 }
 
-/// The one thing that is wrong with a domain, or nothing.
+/// The first problem of a domain, or ``passed``.
 package enum DomainCheckFinding: Hashable, Sendable {
     case passed
     case nameNotResolved(String)
-    /// The name leads inside: to a private, loopback, link-local or otherwise not public address.
+    /// The name resolves to an internal address: private, loopback, link-local or otherwise not public.
     case addressRefused(address: String, kind: String)
     case connectionRefused(String)
     case connectionFailed(String)
@@ -52,7 +52,7 @@ package enum DomainCheckFinding: Hashable, Sendable {
         package let foundDigest: String
         package let expectedSize: Int
         package let expectedDigest: String
-        /// What else is known of the difference: "differs in white space at its ends only".
+        /// A further description of the difference, such as "differs only in white space at its ends".
         package let hint: String?
 
         package init(foundSize: Int, foundDigest: String, expectedSize: Int, expectedDigest: String, hint: String?) {
@@ -66,14 +66,14 @@ package enum DomainCheckFinding: Hashable, Sendable {
 }
 
 extension DomainCheckFinding {
-    /// Every ``code`` of something that is wrong.
+    /// Every ``code`` of a problem.
     package static let codes = [
         "nameNotResolved", "addressRefused", "connectionRefused", "connectionFailed", "timedOut", "certificateExpired",
         "certificateNotYetValid", "certificateUntrusted", "certificateForOtherName", "tlsFailed", "redirected",
         "wrongStatus", "tooLarge", "wrongContent", "protocolViolation",
     ]
 
-    /// What programs branch on; never changes its meaning.
+    /// For programs; its meaning never changes.
     package var code: String {
         switch self {
         case .passed: "passed"
@@ -95,29 +95,29 @@ extension DomainCheckFinding {
         }
     }
 
-    /// A sentence for people: what was found, what was expected, in lower case.
+    /// A sentence in lower case: what was found and what was expected.
     package var detail: String {
         switch self {
         case .passed: "the file is served as Apple expects it"
         case .nameNotResolved(let why): "the name does not resolve: \(why)"
         case .addressRefused(let address, let kind):
-            "the name leads to \(address), \(kind), expected a public address: Apple cannot reach it, and it is not asked from here"
+            "the name resolves to \(address), \(kind), expected a public address: Apple cannot reach it, and the daemon does not connect to it"
         case .connectionRefused(let address): "\(address) refuses connections, expected HTTPS on it"
         case .connectionFailed(let why): "no connection: \(why)"
-        case .timedOut(let seconds): "no answer within \(seconds) s"
-        case .certificateExpired(let what): "the certificate has ended: \(what)"
+        case .timedOut(let seconds): "no response within \(seconds) s"
+        case .certificateExpired(let what): "the certificate has expired: \(what)"
         case .certificateNotYetValid(let what): "the certificate is not valid yet: \(what)"
-        case .certificateUntrusted(let what): "the certificate leads to no trusted root: \(what)"
+        case .certificateUntrusted(let what): "the certificate does not chain to a trusted root: \(what)"
         case .certificateForOtherName(let what): "the certificate is for another name: \(what)"
         case .tlsFailed(let why): "TLS failed: \(why)"
         case .redirected(let status, let location):
-            "found a redirect (\(status)) to \(location), expected 200: Apple follows none"
+            "found a redirect (\(status)) to \(location), expected 200: Apple does not follow redirects"
         case .wrongStatus(let status): "found status \(status), expected 200"
         case .tooLarge(let limit): "found more than \(limit) bytes, expected the file"
         case .wrongContent(let difference):
             "found \(difference.foundSize) bytes (SHA-256 \(difference.foundDigest)), expected \(difference.expectedSize) (SHA-256 \(difference.expectedDigest))"
                 + (difference.hint.map { ": \($0)" } ?? "")
-        case .protocolViolation(let why): "the server does not speak HTTP as expected: \(why)"
+        case .protocolViolation(let why): "the server's response is not valid HTTP: \(why)"
         }
     }
 }

@@ -1,11 +1,12 @@
 import Crypto
 package import Vocabulary
 
-/// The file that every registered domain serves, by which Apple verifies it. One for each integrator identifier.
+/// The file that every registered domain serves, with which Apple verifies the domain. There is one for each integrator
+/// identifier.
 package struct DomainFile: Hashable, Sendable {
-    /// Where a domain serves it.
+    /// The path under which a domain serves it.
     package static let path = "/.well-known/apple-developer-merchantid-domain-association"
-    /// Apple's are about 9 KB.
+    /// Apple's files have about 9 KB.
     package static let largest = 65_536
 
     package let bytes: [UInt8]

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// An active key pair that can name the platform to Apple, with the certificate that does.
+/// An active key pair that authenticates the platform to Apple, with its certificate.
 package struct IdentityKey: Hashable, Sendable {
     package let keyPair: KeyPair
     package let certificate: StoredCertificate
@@ -12,7 +12,7 @@ package struct IdentityKey: Hashable, Sendable {
 }
 
 extension KeyPairReading {
-    /// The active identity key pairs, the one to present first: valid before ended, newer before older.
+    /// The active identity key pairs, the one to present first: valid ones before expired ones, newer ones before older ones.
     package func identityKeys(at time: Timestamp) throws -> [IdentityKey] {
         try activeIdentityKeyPairs().compactMap { keyPair in
             try certificates(of: keyPair.publicKeyHash).answering(at: time)

@@ -1,9 +1,9 @@
 package import Vocabulary
 
-/// The gateway of a daemon that has no identity to show Apple: refuses every call, and says which settings are missing.
+/// The gateway of a daemon without a client certificate for Apple. Refuses every call and names the missing settings.
 package struct NotConfiguredGateway: RegistrationGateway {
     package static let standardDetail =
-        "no identity for Apple's gateway is set up, expected an active key pair of the platform integrator with purpose identity, or the settings apple.gateway.identity.certificate and apple.gateway.identity.private-key"
+        "no identity for Apple's gateway is configured, expected an active key pair of the platform integrator with purpose identity, or the settings apple.gateway.identity.certificate and apple.gateway.identity.private-key"
 
     private let detail: String
 

@@ -2,14 +2,14 @@ package import Vocabulary
 
 /// A merchant's registration at Apple: the desired state, and Apple's state as last read.
 package struct Registration: Hashable, Sendable {
-    /// Apple's bound on the domains of one merchant, over all requests.
+    /// Apple's limit on the domains of one merchant, over all requests.
     package static let mostDomains = 99
 
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package var desired: DesiredRegistration
-    /// The merchant record it belongs to, if the platform keeps one.
+    /// The merchant record that it belongs to, if there is one.
     package var merchantIdentifier: MerchantIdentifier?
-    /// nil while it was never learned.
+    /// nil until Apple's record is read for the first time.
     package var known: KnownRegistration?
     package let createdAt: Timestamp
     /// When the desired state last changed.
@@ -27,19 +27,19 @@ package struct Registration: Hashable, Sendable {
         self.changedAt = changedAt
     }
 
-    /// Whether there is anything to show: a domain that is wanted, or one that Apple has.
+    /// Whether a domain is desired or registered at Apple.
     package var isShown: Bool { !desired.domainNames.isEmpty || !(known?.details?.domainNames ?? []).isEmpty }
 
     /// The differences of Apple's record from the desired state; empty if the record was never read.
     package var drift: [RegistrationDrift] { known.map { RegistrationDrift.between(desired, $0) } ?? [] }
 
-    /// Every domain that counts towards Apple's bound.
+    /// Every domain that counts towards Apple's limit.
     package var countedDomains: Set<String> {
         Set(desired.domainNames.map(\.rawValue)).union(known?.details?.domainNames ?? [])
     }
 }
 
-/// What the platform wants registered. Without domains: nothing.
+/// The desired state at Apple. Without domains, the merchant must not be registered.
 package struct DesiredRegistration: Hashable, Sendable {
     package var partnerMerchantName: String
     package var domainNames: Set<DomainName>
@@ -56,13 +56,13 @@ package struct DesiredRegistration: Hashable, Sendable {
     }
 }
 
-/// What Apple has, and since when that is known.
+/// Apple's record as the daemon read it last, and when.
 package struct KnownRegistration: Hashable, Sendable {
     package struct Details: Hashable, Sendable {
         package var partnerMerchantName: String
-        /// SHA-256 of the identifier, as Apple spells it.
+        /// SHA-256 of the identifier, in Apple's spelling.
         package var encryptToHash: String
-        /// In the form of ``DomainName`` where they have one, else as Apple spells them.
+        /// In the spelling of ``DomainName`` where it is a valid one, else in Apple's spelling.
         package var domainNames: Set<String>
 
         package init(partnerMerchantName: String, encryptToHash: String, domainNames: Set<String>) {
@@ -72,7 +72,7 @@ package struct KnownRegistration: Hashable, Sendable {
         }
     }
 
-    /// nil: Apple knows no such merchant.
+    /// nil: Apple has no record of the merchant.
     package var details: Details?
     package var learnedAt: Timestamp
 
@@ -83,14 +83,14 @@ package struct KnownRegistration: Hashable, Sendable {
 }
 
 extension KnownRegistration.Details {
-    /// The most that an answer of Apple's may hold to be taken for one: far above what Apple allows.
+    /// Larger records are not accepted. The limit is far above what Apple allows.
     private static let mostDomains = 10_000
     private static let longestText = 4096
     private static let longestName = 1024
 
-    /// Apple's answer to `getDetails`.
+    /// Reads Apple's response to `getDetails`.
     ///
-    /// - Throws: `gatewayFailed` for one that cannot be meant.
+    /// - Throws: `gatewayFailed` if the response exceeds the limits.
     package init(_ details: GatewayDetails) throws(MerchantError) {
         guard details.partnerMerchantName.utf8.count <= Self.longestText,
             details.encryptTo.utf8.count <= Self.longestText, details.domainNames.count <= Self.mostDomains,
@@ -98,7 +98,7 @@ extension KnownRegistration.Details {
         else {
             throw MerchantError(
                 .gatewayFailed,
-                "Apple's answer holds \(details.domainNames.count) domains and texts of a length that no registration has"
+                "Apple's response is too large for a registration: \(details.domainNames.count) domains, or longer texts than Apple allows"
             )
         }
         self.init(

@@ -1,34 +1,34 @@
 package import Vocabulary
 
-/// A call to Apple that changes something, on record from before it is made until its outcome is known.
+/// A call to Apple that changes a registration. It is stored before it is sent, and is open until its outcome is known.
 package struct RegistrationCall: Hashable, Sendable {
-    /// What Apple is asked.
+    /// The operation that Apple is asked to perform.
     package enum Content: Hashable, Sendable {
-        /// The domains to add, with name, encryptTo and URL.
+        /// Adds the domains; sets name, encryptTo and URL.
         case register(DesiredRegistration, merchant: MerchantIdentifier?)
         case unregister(Set<DomainName>, reason: String)
     }
 
-    /// How a call ended.
+    /// The outcome of a call.
     package enum Outcome: String, Sendable, CaseIterable {
-        /// Apple said so, or Apple's record shows it.
+        /// Apple confirmed it, or Apple's record shows it.
         case done
-        /// Apple refused, or the call never reached it.
+        /// Apple refused it, or it never reached Apple.
         case refused
-        /// No answer came, and Apple's record shows that it was not done.
+        /// No response was received, and Apple's record shows that it was not done.
         case notDone
-        /// No answer came, to the call or to one of its tries, and a later call or try asks for the same: until its time is
-        /// over it may reach Apple after what was asked since.
+        /// No response was received for the call or one of its attempts, and a later call or attempt requests the same. Until
+        /// its time limit passes, it may reach Apple after later calls.
         case repeated
     }
 
-    /// How long the gateway may take for one, its own repeats included.
+    /// How long the gateway may take for one call, including its own repeats.
     package static let longest = Duration.seconds(60)
 
     package let number: Int
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package let content: Content
-    /// Of the request it was made for.
+    /// The id of the request that caused the call.
     package let requestId: String
     package let openedAt: Timestamp
 
@@ -52,7 +52,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether Apple's record matches the call, by whichever request.
+    /// Whether Apple's record is as after this call, whichever request caused that.
     package func isDone(in details: KnownRegistration.Details?) -> Bool {
         switch self {
         case .register(let wanted, _):
@@ -65,7 +65,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether doing this makes it the same whether or not the other was or will be done.
+    /// Whether the outcome of this call is the same with or without the other call before it.
     package func covers(_ other: Self) -> Bool {
         switch (self, other) {
         case (.register(let wanted, _), .register(let before, _)):
@@ -76,7 +76,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether Apple's record would be another if the other reached it after this.
+    /// Whether Apple's record would differ if the other call reached Apple after this one.
     package func isUndone(by late: Self) -> Bool {
         switch (self, late) {
         case (.register(let wanted, _), .register(let before, _)):
@@ -87,7 +87,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// What is wanted once this is done.
+    /// The desired state after this call.
     package func applied(to desired: DesiredRegistration) -> DesiredRegistration {
         var after = desired
         switch self {
@@ -99,10 +99,10 @@ extension RegistrationCall.Content {
         return after
     }
 
-    /// What Apple has once it said that this is done.
+    /// Apple's record after it confirmed this call.
     ///
-    /// - Returns: nil if that cannot be known without asking: Apple documents that domains add up, and not what becomes
-    ///   of another name or encryptTo.
+    /// - Returns: nil if only Apple can tell: its documentation says that domains are added, but not what happens to a
+    ///   different name or encryptTo.
     package func applied(to known: KnownRegistration?, at now: Timestamp) -> KnownRegistration? {
         switch self {
         case .register(let wanted, _):
@@ -120,12 +120,12 @@ extension RegistrationCall.Content {
         case .unregister(let domainNames, _):
             guard var details = known?.details else { return nil }
             details.domainNames.subtract(domainNames.map(\.rawValue))
-            // With the last domain the registration is gone.
+            // Apple removes the registration together with its last domain.
             return KnownRegistration(details: details.domainNames.isEmpty ? nil : details, learnedAt: now)
         }
     }
 
-    /// One line for the audit: what Apple is asked.
+    /// The operation as one line for the audit.
     package var summary: String {
         let domains = "domainNames=\(domainNames.sorted().map(\.rawValue).joined(separator: ","))"
         return switch self {

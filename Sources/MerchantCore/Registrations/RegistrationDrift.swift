@@ -2,17 +2,17 @@ package import Vocabulary
 
 /// One difference between Apple's record of a merchant and the desired state.
 package enum RegistrationDrift: Hashable, Sendable {
-    /// Wanted, and not registered at Apple.
+    /// Desired, but not registered at Apple.
     case missingDomain(DomainName)
-    /// Registered at Apple, and not wanted.
+    /// Registered at Apple, but not desired.
     case extraDomain(String)
     case otherName(found: String, expected: String)
     /// Both are SHA-256 in upper-case hexadecimal digits.
     case otherEncryptTo(found: String, expected: String)
-    /// Apple knows no such merchant.
+    /// Apple has no record of the merchant.
     case gone
 
-    /// The drift's name in documents.
+    /// The name of the kind in responses.
     package enum Kind: String, Sendable, CaseIterable {
         case missingDomain, extraDomain, otherName, otherEncryptTo, gone
     }
@@ -27,11 +27,11 @@ package enum RegistrationDrift: Hashable, Sendable {
         }
     }
 
-    /// In a stable order: the same two records differ in the same words.
+    /// The differences in a stable order.
     package static func between(_ desired: DesiredRegistration, _ known: KnownRegistration) -> [RegistrationDrift] {
         guard let details = known.details else { return desired.domainNames.isEmpty ? [] : [.gone] }
         let extra = details.domainNames.subtracting(desired.domainNames.map(\.rawValue)).sorted()
-        // Nothing is wanted: name and encryptTo have nothing to be compared with.
+        // Nothing must be registered, so there is no desired name or encryptTo to compare with.
         guard !desired.domainNames.isEmpty else { return extra.map(RegistrationDrift.extraDomain) }
         var drift = desired.domainNames.filter { !details.domainNames.contains($0.rawValue) }.sorted()
             .map(RegistrationDrift.missingDomain)
@@ -48,6 +48,6 @@ package enum RegistrationDrift: Hashable, Sendable {
 }
 
 extension MerchantIdentifier {
-    /// As Apple's details name it: SHA-256 in upper-case hexadecimal digits.
+    /// The spelling of Apple's details: SHA-256 in upper-case hexadecimal digits.
     package var appleHash: String { MerchantIdentifierHash(of: self).hex.uppercased() }
 }

@@ -1,23 +1,23 @@
 package import Vocabulary
 
-/// Apple's Web Merchant Registration API as the use cases need it. Each call is one exchange with Apple, repeated by the
-/// gateway only where a repeat is safe, and over within ``RegistrationCall/longest``.
+/// The port for Apple's Web Merchant Registration API. The gateway repeats a call only where that is safe. Each call ends
+/// within ``RegistrationCall/longest``, repeats included.
 package protocol RegistrationGateway: Sendable {
-    /// `registerMerchant`: adds domains to a registration, or makes it.
+    /// `registerMerchant`: adds domains to a registration, or creates it.
     func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt
-    /// `unregisterMerchant`: removes domains; with the last one the registration is gone.
+    /// `unregisterMerchant`: removes domains. Apple removes the registration together with its last domain.
     ///
     /// - Parameter reason: at most 1024 characters.
     func unregister(
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName], reason: String
     ) async throws(GatewayError)
-    /// `getDetails`. Apple answers 400 for an unknown merchant, as for a malformed request.
+    /// `getDetails`. Apple responds with 400 for an unknown merchant and for a malformed request alike.
     ///
-    /// - Returns: nil where Apple knows no such merchant.
+    /// - Returns: nil if Apple has no record of the merchant.
     func details(of partner: PartnerInternalMerchantIdentifier) async throws(GatewayError) -> GatewayDetails?
-    /// Whether Apple can be asked at present. Looks for an identity, so it may read the store: not for inside of a read.
+    /// Whether calls to Apple are possible now. Looks for an identity, which may read the store: do not use inside a read.
     var health: GatewayHealth { get }
-    /// Whether calls to Apple are paused after failures: the part of ``health`` that is known without reading anything.
+    /// Whether calls to Apple are paused after failures. Part of ``health``, and known without reading the store.
     var circuitHealth: GatewayHealth { get }
 }
 
@@ -31,9 +31,9 @@ package struct GatewayRegistration: Hashable, Sendable {
     /// At most 1024 characters.
     package let partnerMerchantName: String
     package let domainNames: [DomainName]
-    /// Whose payment processing certificate encrypts the tokens; goes to Apple in plain text.
+    /// The identifier whose payment processing certificate Apple encrypts tokens to. Sent to Apple in plain text.
     package let encryptTo: MerchantIdentifier
-    /// The merchant's own site, not verified.
+    /// The merchant's website. Apple does not verify it.
     package let merchantUrl: String?
 
     package init(
@@ -52,9 +52,9 @@ package struct GatewayRegistration: Hashable, Sendable {
 package struct GatewayDetails: Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: String
     package let partnerMerchantName: String
-    /// As Apple spells them.
+    /// In Apple's spelling.
     package let domainNames: [String]
-    /// SHA-256 of the identifier given at registration, as Apple spells it (upper-case hexadecimal).
+    /// SHA-256 of the identifier given at registration, in Apple's spelling (upper-case hexadecimal).
     package let encryptTo: String
 
     package init(
@@ -68,15 +68,15 @@ package struct GatewayDetails: Hashable, Sendable {
     }
 }
 
-/// Apple's yes to a call.
+/// Apple's confirmation of a call.
 package struct GatewayReceipt: Hashable, Sendable {
-    /// Whether an earlier try got no answer: it may still be on its way, and reach Apple after whatever is asked next.
+    /// Whether an earlier attempt got no response: it may still reach Apple, even after later calls.
     package let mayArriveAgain: Bool
 
     package init(mayArriveAgain: Bool) { self.mayArriveAgain = mayArriveAgain }
 }
 
-/// Why a call did not end as asked.
+/// Why a call to Apple failed.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
         /// 400: malformed, or for unregister a merchant that is not registered.
@@ -89,33 +89,33 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         case rateLimited
         /// 5xx.
         case failedAtApple
-        /// An answer outside of Apple's documentation: a redirect, a body that is no JSON, one too large.
+        /// A response that Apple does not document: a redirect, a body that is not JSON, a body that is too large.
         case unexpectedAnswer
-        /// No connection, or none that got the request out.
+        /// No connection, or the request could not be sent.
         case unreachable
         /// The request was sent and no response was received: only `details` shows its outcome.
-        case answerLost
+        case responseNotReceived
         /// The server's certificate does not chain to a trusted root or is for another name.
         case serverUntrusted
-        /// There is no identity to present, or it has ended or cannot be read.
+        /// There is no client certificate to present, or it has expired or cannot be read.
         case identityUnusable
-        /// Apple failed so often that it is not asked for a while.
+        /// Apple failed so often that calls are paused.
         case circuitOpen
     }
 
     package let kind: Kind
-    /// What was found and expected, in lower case, with nothing secret.
+    /// What was found and expected, in lower case, without secrets.
     package let detail: String
-    /// HTTP status, where there was an answer.
+    /// HTTP status, if there was a response.
     package let status: Int?
     /// Apple's `x-keystone-correlationid`, which Apple's support asks for.
     package let correlationIdentifier: String?
     /// Seconds, from `Retry-After`, or until the circuit closes.
     package let retryAfter: Int?
-    /// How many of the call's tries Apple may have acted on all the same, or may yet: each that got no answer.
+    /// How many attempts got no response: Apple may have performed them, or still may.
     package private(set) var uncertainTries: Int
 
-    /// Whether Apple may have done what was asked all the same.
+    /// Whether Apple may have performed the call.
     package var mayHaveActed: Bool { uncertainTries > 0 }
 
     package init(
@@ -130,8 +130,8 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         uncertainTries = mayHaveActed ? 1 : 0
     }
 
-    /// The error of a last try, for a call of which Apple may have acted on so many tries before: what the last one is
-    /// certain of says nothing of those.
+    /// The error of a call's last attempt, with the number of earlier attempts that Apple may have performed. That the last one
+    /// certainly failed says nothing about those.
     package func following(uncertainTries earlier: Int) -> GatewayError {
         var error = self
         error.uncertainTries += earlier
@@ -141,12 +141,12 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String { "\(kind.rawValue): \(detail)" }
 }
 
-/// Whether Apple can be asked.
+/// Whether calls to Apple are possible.
 package enum GatewayHealth: Hashable, Sendable {
-    /// The last exchange succeeded, or there was none yet.
+    /// The last call succeeded, or there was none yet.
     case available
-    /// Not set up: no identity to present.
+    /// No client certificate is configured.
     case notConfigured(String)
-    /// Apple failed repeatedly and is left alone until then.
+    /// Apple failed repeatedly. Calls are paused until then.
     case circuitOpen(until: Timestamp, lastError: String)
 }

@@ -1,13 +1,13 @@
 import FoundationEssentials
 package import Vocabulary
 
-/// What may be asked of Apple: Apple's own bounds, held before Apple sees the request.
+/// Checks requests against Apple's limits before they are sent.
 ///
 /// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest and UnregisterMerchantRequest.
 package enum RegistrationRules {
     package static let longestName = 1024
     package static let longestReason = 1024
-    /// Ours: Apple states none.
+    /// The daemon's own limit; Apple documents none.
     package static let longestURL = 2048
 
     /// - Throws: `malformed` unless it is an absolute http or https URL with a host.
@@ -25,7 +25,7 @@ package enum RegistrationRules {
     }
 
     /// - Returns: the names, each once.
-    /// - Throws: `malformed` for none, or for one that comes twice; `tooManyDomains` for more than Apple takes.
+    /// - Throws: `malformed` for an empty list or a repeated name; `tooManyDomains` for more than Apple accepts.
     package static func distinct(_ domainNames: [DomainName]) throws(MerchantError) -> Set<DomainName> {
         guard !domainNames.isEmpty else {
             throw MerchantError(.malformed, "'domainNames' is empty, expected 1 to \(Registration.mostDomains) names")
@@ -39,13 +39,14 @@ package enum RegistrationRules {
         for name in domainNames {
             guard seen.insert(name).inserted else {
                 throw MerchantError(
-                    .malformed, "'domainNames' has '\(name)' twice (as Apple compares names), expected each once")
+                    .malformed,
+                    "'domainNames' contains '\(name)' twice (names compare without case), expected each name once")
             }
         }
         return seen
     }
 
-    /// - Throws: `tooManyDomains` where the merchant would have more than Apple takes in all.
+    /// - Throws: `tooManyDomains` if the merchant would have more domains in total than Apple accepts.
     package static func checkTotal(
         of registration: Registration?, adding domainNames: Set<DomainName>
     ) throws(MerchantError) {

@@ -4,13 +4,13 @@ package import Vocabulary
 package struct ExpiryCounts: Hashable, Sendable {
     package struct Numbers: Hashable, Sendable {
         package fileprivate(set) var bySeverity: [Severity: Int] = [:]
-        /// How many of them Apple encrypts to.
+        /// How many of them are current, so that Apple encrypts to them.
         package fileprivate(set) var current = 0
 
         package var all: Int { bySeverity.values.reduce(0, +) }
     }
 
-    /// The longest time before its end that a certificate is counted.
+    /// Certificates that expire later than this are not counted.
     package static let horizon = Duration.seconds(60 * 86_400)
 
     package private(set) var ended = Numbers()
@@ -19,7 +19,7 @@ package struct ExpiryCounts: Hashable, Sendable {
     package init(in reading: any StatusReading, at now: Timestamp) throws {
         for keyPairs in [ExpiringKeyPairs.current, .notCurrent] {
             var begin = Timestamp(millisecondsSince1970: .min)
-            // Up to each limit, the nearest first: the end itself, and where the severities begin.
+            // One range for each severity, the nearest limit first; a certificate that has expired is below the first limit.
             let steps = ExpirySeverity.steps(isCurrent: keyPairs == .current).reversed()
             let worst = steps.first?.severity ?? .notice
             for (severity, isOver, until) in [(worst, true, now)]

@@ -12,7 +12,7 @@ package protocol ExpiryScheduleReading {
 
 /// The port for the schedule of expiry checks: what a transaction may also change.
 package protocol ExpiryScheduleWriting: ExpiryScheduleReading {
-    /// - Parameter time: nil: not before the key pair's state or certificates change.
+    /// - Parameter time: nil if no check is needed until the key pair's state or certificates change.
     func setNextWatch(of hash: PublicKeyHash, at time: Timestamp?) throws
     /// Records that a warning was sent for this expiry at this threshold.
     func noteWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) throws

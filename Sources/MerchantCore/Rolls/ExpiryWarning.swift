@@ -1,17 +1,17 @@
 package import Vocabulary
 
-/// When the end of a certificate raises an event: each threshold once.
+/// The thresholds before the expiry of a certificate. Each raises one event.
 package enum ExpiryWarning {
-    /// Days before the end; 0 is the end itself.
+    /// Days before the expiry; 0 is the expiry itself.
     package static let thresholds = [60, 30, 15, 7, 1, 0]
     fileprivate static let day = Duration.seconds(86_400)
 
-    /// The most urgent threshold that has passed. Thresholds before it that passed while the daemon was stopped raise no event.
+    /// The latest threshold that has passed. Earlier ones that passed while the daemon was stopped raise no event.
     package static func due(ends: Timestamp, at now: Timestamp) -> Int? {
         thresholds.last { time(of: $0, ends) <= now }
     }
 
-    /// When the next threshold passes; nil after the end.
+    /// When the next threshold passes; nil after the expiry.
     package static func next(ends: Timestamp, after now: Timestamp) -> Timestamp? {
         thresholds.map { time(of: $0, ends) }.first { $0 > now }
     }
@@ -19,10 +19,10 @@ package enum ExpiryWarning {
     private static func time(of days: Int, _ ends: Timestamp) -> Timestamp { ends.adding(day * -days) }
 }
 
-/// How urgent the end of an active key pair's certificate is. One rule for events and for `status`.
+/// The severity of an active key pair's certificate expiring. The same rule serves events and `status`.
 package enum ExpirySeverity {
-    /// Days before the end from which on a severity holds, mildest first. The last one holds after the end too, so that it
-    /// never becomes milder with time. Nothing is lost at once unless Apple encrypts to the key pair.
+    /// The number of days before the expiry at which each severity begins, mildest first. The last one remains after the
+    /// expiry. Only a key pair that Apple encrypts to becomes critical, because only its payments would fail.
     package static func steps(isCurrent: Bool) -> [(severity: Severity, days: Int)] {
         isCurrent
             ? [(.notice, 60), (.warning, 30), (.critical, 7)]

@@ -2,8 +2,8 @@ package import Vocabulary
 
 /// The replacement of a merchant's payment processing key pair by another, step by step.
 ///
-/// At most one is open per merchant and algorithm. Where an open one stands follows from its two key pairs
-/// (``RollLifecycle``); stored here is only what they do not show.
+/// At most one is open per merchant and algorithm. The state of an open roll follows from its two key pairs
+/// (``RollLifecycle``). This type has only what they do not show.
 package struct Roll: Hashable, Sendable {
     package enum Outcome: String, Sendable, CaseIterable {
         case finished, abandoned
@@ -13,19 +13,19 @@ package struct Roll: Hashable, Sendable {
     package let number: Int
     package let merchantIdentifier: MerchantIdentifier
     package let algorithm: KeyAlgorithm
-    /// The key pair that Apple used at the start; nil for a merchant's first one.
+    /// The key pair that Apple used when the roll started; nil for a merchant's first roll.
     package let from: PublicKeyHash?
     package let to: PublicKeyHash
     package let startedAt: Timestamp
-    /// The last request for the old key pair; nil while the roll waits for anything but time.
+    /// The last request for the old key pair; nil while the roll waits for something other than time.
     package var idleSince: Timestamp?
     /// When the next reminder is due; nil for none.
     package var remindAt: Timestamp?
     package var outcome: Outcome?
     package var endedAt: Timestamp?
-    /// Why it ended.
+    /// The reason for its end.
     package var reason: String?
-    /// Whether the key pair for the next roll was prepared, after this one finished.
+    /// Whether the key pair for the next roll was prepared after this one finished.
     package var hasNextPair: Bool
 
     package init(
@@ -51,11 +51,11 @@ package struct Roll: Hashable, Sendable {
     package var isOpen: Bool { outcome == nil }
 }
 
-/// Where a roll stands: `started → certificateStored → promoted → quiet → finished`, or `abandoned`.
+/// The state of a roll: `started → certificateStored → promoted → quiet → finished`, or `abandoned`.
 package enum RollState: String, Sendable, CaseIterable {
-    /// Key pair and CSR are there; Apple has yet to sign.
+    /// Key pair and CSR exist; Apple has not signed the certificate yet.
     case started
-    /// The new key resolves; it must be activated at Apple.
+    /// Decryptors can use the new key; it must be activated at Apple.
     case certificateStored
     /// Apple encrypts to the new key; tokens of the old one may still arrive.
     case promoted
@@ -70,5 +70,7 @@ package enum RollState: String, Sendable, CaseIterable {
 package enum RollParty: String, Sendable, CaseIterable {
     case merchant, admin
     case apple = "Apple"
-    case time, nobody
+    case time
+    /// The roll has ended.
+    case none
 }

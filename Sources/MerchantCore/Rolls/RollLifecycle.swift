@@ -1,22 +1,22 @@
 package import Vocabulary
 
-/// Where a roll stands and how it ends, as pure functions of its key pairs: it cannot disagree with them.
+/// Computes the state of a roll from its key pairs with pure functions, so that the two are always consistent.
 package enum RollLifecycle {
-    /// - Parameter to: the state of the key pair that is rolled to.
-    /// - Returns: the step of a roll that is open.
+    /// - Parameter to: the state of the new key pair.
+    /// - Returns: the state of an open roll.
     package static func state(to: KeyState, isQuiet: Bool) -> RollState {
         switch to {
         case .pending: .started
-        // `retiring`: a promote that was undone; the certificate is there and Apple does not use it.
+        // `retiring`: the promote was undone. The certificate is stored and Apple does not use it.
         case .standby, .retiring: .certificateStored
         case .current: isQuiet ? .quiet : .promoted
         case .revoked, .destroyed: .abandoned
         }
     }
 
-    /// How a roll ends once its key pairs are in these states.
+    /// How the states of its key pairs end a roll.
     ///
-    /// - Parameter from: nil where there was no key pair before.
+    /// - Parameter from: nil for a merchant's first roll.
     /// - Returns: nil if the roll continues.
     package static func ending(from: KeyState?, to: KeyState) -> Roll.Outcome? {
         switch to {
@@ -39,14 +39,14 @@ package enum RollLifecycle {
         return [to.stateSince, from.stateSince, fromUse?.lastRequest].compactMap { $0 }.max()
     }
 
-    /// Everything `roll status` says beside the names.
+    /// The state of a roll as `roll status` shows it.
     package static func standing(
         of roll: Roll, from: KeyPair?, fromUse: KeyUse?, to: KeyPair, toUse: KeyUse?, policy: RollPolicy,
         at now: Timestamp
     ) -> RollStanding {
         if let outcome = roll.outcome {
             let state: RollState = outcome == .finished ? .finished : .abandoned
-            return RollStanding(state: state, waitingFor: .nobody, since: roll.endedAt ?? to.stateSince, next: nil)
+            return RollStanding(state: state, waitingFor: .none, since: roll.endedAt ?? to.stateSince, next: nil)
         }
         let idleSince = from.flatMap { Self.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) }
         let quietAt = idleSince.map { max($0.adding(policy.quietPeriod), toUse?.promotionConfirmedAt ?? $0) }
@@ -59,7 +59,7 @@ package enum RollLifecycle {
         case .certificateStored:
             return RollStanding(
                 state: .certificateStored, waitingFor: .admin, since: max(roll.startedAt, to.stateSince),
-                next: policy.promotesOnProof && to.state == .standby
+                next: policy.promotesOnFirstDecryption && to.state == .standby
                     ? "activate the certificate of \(to.publicKeyHash) at Apple; the first token decrypted with it promotes it, or key promote does"
                     : "activate the certificate of \(to.publicKeyHash) at Apple, then promote the key")
         case .quiet:
@@ -77,11 +77,11 @@ package enum RollLifecycle {
         let next: String
         if let quietAt {
             party = .time
-            next = "wait until \(quietAt), when the old key will have been quiet for long enough"
+            next = "wait until \(quietAt), when nobody has requested the old key for the quiet period"
         } else if let exportedAt = from?.exportedAt {
             party = .admin
             next =
-                "the old key was exported at \(exportedAt), so the daemon does not see its uses: make sure that it is not used, then finish with --now"
+                "the old key was exported at \(exportedAt), so the daemon does not see its uses: check that it is not used any more, then finish with --now"
         } else if toUse?.promotionConfirmedAt == nil {
             party = .apple
             next = "wait for the first token that Apple encrypts to \(to.publicKeyHash)"
@@ -93,13 +93,13 @@ package enum RollLifecycle {
     }
 }
 
-/// The standing of a roll at one point in time, from its key pairs and their uses.
+/// The state of a roll at one point in time, computed from its key pairs and their uses.
 package struct RollStanding: Hashable, Sendable {
     package let state: RollState
     package let waitingFor: RollParty
     package let since: Timestamp
     /// The next step; nil for none.
     package let next: String?
-    /// When it was or will be quiet if the old key is not requested until then; nil if that is not known.
+    /// When the roll became or will become quiet, if nobody requests the old key until then; nil if that is unknown.
     package var quietAt: Timestamp?
 }

@@ -2,22 +2,22 @@ package import Vocabulary
 
 /// The settings `roll.…`.
 package struct RollPolicy: Hashable, Sendable {
-    /// How long before the current certificate's end its successor is prepared.
+    /// How long before the current certificate expires its successor is prepared.
     package var renewBefore = Duration.seconds(60 * 86_400)
-    /// Merchants' preparations spread over so long before that, so that not all roll in one night.
+    /// Preparations start up to so much earlier, at a different time for each merchant, so that the work is spread.
     package var jitter = Duration.seconds(14 * 86_400)
-    /// How long the old key must not have been requested before a roll is quiet.
+    /// A roll is quiet when nobody has requested the old key for this time.
     package var quietPeriod = Duration.seconds(7 * 86_400)
     /// The time between two reminders of a waiting roll.
     package var remindEvery = Duration.seconds(7 * 86_400)
     /// Whether a successful decryption with a roll's new key promotes it.
-    package var promotesOnProof = true
+    package var promotesOnFirstDecryption = true
     /// Whether the daemon itself finishes a quiet roll, which revokes its old key.
     package var finishesWhenQuiet = false
 
     package init() {}
 
-    /// When the successor of a certificate that ends then is prepared: always the same time for the same merchant.
+    /// When the successor of a certificate that expires at `end` is prepared. The same merchant always gets the same time.
     package func renewal(of ends: Timestamp, merchant: MerchantIdentifier) -> Timestamp {
         let spread = max(1, jitter.milliseconds)
         let number = MerchantIdentifierHash(of: merchant).bytes.prefix(7).reduce(Int64(0)) { $0 << 8 | Int64($1) }

@@ -6,9 +6,9 @@ package protocol RollReading {
     func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws -> Roll?
     /// Newest first, starting before `cursor`.
     func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) throws -> [Roll]
-    /// Open rolls, those first that have been at their step longest.
+    /// Open rolls, those first that have been in their state longest.
     func rollsWaitingLongest(limit: Int) throws -> [Roll]
-    /// The numbers of rolls by step.
+    /// The number of rolls in each state.
     ///
     /// - Parameter time: a promoted roll that has been idle since then is quiet.
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int]

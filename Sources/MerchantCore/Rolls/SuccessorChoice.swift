@@ -1,12 +1,12 @@
 package import Vocabulary
 
-/// Which key pair a roll goes to: one that is there already, where one fits.
+/// Selects the new key pair of a roll: an existing one if possible.
 package enum SuccessorChoice {
     /// - Parameters:
-    ///   - candidates: the merchant's key pairs of the algorithm, oldest first, each with its answering certificate.
-    ///   - current: the answering certificate of the key pair that will be replaced.
-    ///   - earliestEnd: a certificate that ends before would have to be rolled again at once.
-    /// - Returns: nil where a new pair has to be made.
+    ///   - candidates: the merchant's key pairs of the algorithm, oldest first, each with the certificate in use.
+    ///   - current: the certificate in use of the key pair that will be replaced.
+    ///   - earliestEnd: a certificate that expires earlier would need another roll at once.
+    /// - Returns: nil if a new key pair must be generated.
     package static func choose(
         among candidates: [(keyPair: KeyPair, certificate: StoredCertificate?)], current: StoredCertificate?,
         earliestEnd: Timestamp
@@ -16,11 +16,11 @@ package enum SuccessorChoice {
             return certificate.notAfter > earliestEnd && isYounger(certificate, than: current)
         }
         if let best = ready.max(by: { ends($0.certificate) < ends($1.certificate) }) { return best.keyPair }
-        // The oldest: its CSR is the one most likely on its way already.
+        // The oldest, because its CSR is the most likely to have been sent to Apple.
         return candidates.first { $0.keyPair.state == .pending }?.keyPair
     }
 
-    /// Whether Apple can have switched from the one to the other.
+    /// Whether one key pair can replace the other at Apple.
     package static func isYounger(_ certificate: StoredCertificate, than current: StoredCertificate?) -> Bool {
         guard let current else { return true }
         return certificate.notBefore > current.notBefore

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// The port for `status`: numbers and short lists. An index serves each: a number reads no rows, a list only its own.
+/// The port for `status`: numbers and short lists. Each uses an index, so that a list reads only its own rows.
 package protocol StatusReading {
     func counts(at time: Timestamp) throws -> StoreCounts
     /// The number of key pairs whose last certificate expires in `[begin, end)`.

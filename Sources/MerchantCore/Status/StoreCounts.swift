@@ -12,7 +12,7 @@ package struct StoreCounts: Hashable, Sendable {
     package var auditHead: AuditHead?
     /// Merchants with at least one domain in the desired state.
     package var registrations = 0
-    /// Those whose record at Apple is known to differ.
+    /// Registrations whose record at Apple differs, as far as known.
     package var registrationsDrifting = 0
     /// Calls to Apple whose outcome is unknown.
     package var registrationCallsOpen = 0

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// All ports for reading. Every value reads one consistent state of the store.
+/// All ports for reading. One value reads one consistent state of the store.
 package protocol RepositoryReading: MerchantReading, KeyPairReading, SealedKeyReading, KeyUseReading, RollReading,
     ExpiryScheduleReading, RegistrationReading, EventReading, AuditReading, DaemonStateReading, StatusReading
 {}
@@ -23,17 +23,17 @@ package protocol MerchantRepository: Sendable {
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result
-    /// Overwrites what the write-ahead log still holds of removed rows.
+    /// Overwrites copies of removed rows in the write-ahead log.
     func eraseRemovedBytes() async throws
 }
 
-/// Notified after a commit, before its caller gets the result, of the key pairs that changed.
+/// Receives the key pairs that a commit changed, before the commit's caller gets its result.
 package protocol KeyChangeObserver: Sendable {
     func keysChanged(_ hashes: [PublicKeyHash])
 }
 
-/// Notified after a commit, before its caller gets the result, of the new end of the audit.
+/// Receives the new audit head after a commit, before the commit's caller gets its result.
 package protocol AuditObserver: Sendable {
-    /// - Parameter generation: of the write-ahead log that holds the end; empty if it is unknown.
+    /// - Parameter generation: the generation of the write-ahead log that contains the head; empty if it is unknown.
     func auditGrew(to head: AuditHead, inLog generation: String)
 }

@@ -1,13 +1,13 @@
 import Synchronization
 package import Vocabulary
 
-/// The daemon's own count of time, which a step of the machine's clock does not move.
+/// The time that the daemon counts itself. Setting the machine's clock does not change it.
 ///
 /// It starts at the time that the last run stored and advances with the machine's uptime. A difference from the machine's clock
-/// that stays the same for ``waitingTime`` is accepted: from then on the machine's clock is right. So a clock that jumps ahead
+/// that stays the same for ``waitingTime`` is accepted, and the machine's clock is used again. So a clock that jumps ahead
 /// and back within a day, at start or while the daemon runs, destroys nothing.
 ///
-/// The stored time is a lower bound of the true time: it lacks the time for which the machine was off. A clock that is behind
+/// The stored time is never later than the true time: it lacks the time for which the machine was off. A clock that is behind
 /// at start does not lower the count: the stored time is known to have passed.
 package final class ConfirmedTime: Sendable {
     /// How long a difference must stay the same before the machine's clock is accepted. A restart begins it again.
@@ -28,7 +28,7 @@ package final class ConfirmedTime: Sendable {
     private let clock: any WallClock
     private let state: Mutex<State>
 
-    /// - Parameter last: what the last run stored; nil for a new database, whose first clock is believed.
+    /// - Parameter last: what the last run stored; nil for a new database, which accepts the machine's clock.
     package init(clock: any WallClock, last: Mark? = nil) {
         let (wall, uptime) = (clock.now, clock.uptime)
         let time = last?.continued(to: uptime, onBoot: clock.bootIdentifier, notPast: wall) ?? wall
@@ -36,7 +36,7 @@ package final class ConfirmedTime: Sendable {
         state = Mutex(State(time: time, uptime: uptime, difference: wall.since(time), since: uptime))
     }
 
-    /// Compares the two times. To be called at least every few minutes: a difference that comes and goes between two calls
+    /// Compares the two times. Call at least every few minutes: a difference that exists only between two calls
     /// is not noticed.
     package func reading() -> ClockReading {
         let (wall, uptime) = (clock.now, clock.uptime)
@@ -56,10 +56,10 @@ package final class ConfirmedTime: Sendable {
         }
     }
 
-    /// How often a machine's clock that differed was accepted.
+    /// How often a difference was accepted.
     package var acceptances: Int { state.withLock { $0.acceptances } }
 
-    /// For the next run.
+    /// The time to store for the next run.
     package var mark: Mark {
         let uptime = clock.uptime
         let confirmed = state.withLock { $0.time.adding(uptime - $0.uptime) }
@@ -68,7 +68,7 @@ package final class ConfirmedTime: Sendable {
 }
 
 extension ConfirmedTime {
-    /// A confirmed time as it is stored: `1795237200000 86400000 3f1c…`, the last two while the boot is known.
+    /// A confirmed time as it is stored: `1795237200000 86400000 3f1c…`, the last two only if the boot is known.
     package struct Mark: Hashable, Sendable {
         /// Until the year 9999.
         private static let times = 0...Int64(253_402_300_799_999)
@@ -78,8 +78,8 @@ extension ConfirmedTime {
         private let bootIdentifier: String
 
         /// - Parameters:
-        ///   - uptime: of the machine at that time.
-        ///   - bootIdentifier: empty where it is unknown; then `uptime` says nothing.
+        ///   - uptime: the machine's uptime at that time.
+        ///   - bootIdentifier: empty if it is unknown; `uptime` is then ignored.
         package init(time: Timestamp, uptime: Duration = .zero, bootIdentifier: String = "") {
             self.time = time
             self.uptime = uptime
@@ -91,7 +91,7 @@ extension ConfirmedTime {
             return "\(time.millisecondsSince1970)\(known)"
         }
 
-        /// - Returns: nil for anything that ``text`` does not write.
+        /// - Returns: nil unless ``text`` writes this form.
         package init?(text: String) {
             let words = text.split(separator: " ")
             guard let first = words.first, let time = Int64(first), Self.times.contains(time) else { return nil }
@@ -101,9 +101,9 @@ extension ConfirmedTime {
                 time: self.time, uptime: .milliseconds(uptime), bootIdentifier: String(words[2]))
         }
 
-        /// The time now: on the same boot the uptime tells how much of it has passed.
+        /// The time now: on the same boot, the stored time plus the uptime since.
         ///
-        /// - Parameter wall: the machine's clock. The uptime never leads past it: in a container it may count from elsewhere.
+        /// - Parameter wall: the machine's clock, an upper bound: in a container the uptime may count from another time.
         fileprivate func continued(
             to uptime: Duration, onBoot bootIdentifier: String, notPast wall: Timestamp
         ) -> Timestamp {

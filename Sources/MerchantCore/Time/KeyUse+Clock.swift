@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// Corrections of uses whose time a wrong clock gave.
+/// Corrections of uses that were recorded with a wrong clock.
 extension KeyUse {
     /// The same use at a later time.
     ///

@@ -5,9 +5,9 @@ package import Vocabulary
 package protocol WallClock: Sendable {
     /// The date and time. An operator or a time service can set it forward and back.
     var now: Timestamp { get }
-    /// Time since the machine booted, including the time for which it was suspended. Nobody can set it.
+    /// Time since the machine booted, including the time for which it was suspended. It cannot be set.
     var uptime: Duration { get }
-    /// Identifies the boot that ``uptime`` counts from; empty where it is unknown.
+    /// Identifies the boot that ``uptime`` counts from; empty if it is unknown.
     var bootIdentifier: String { get }
 }
 

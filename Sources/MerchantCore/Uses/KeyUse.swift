@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// How often and when something was seen.
+/// How often and when something was observed.
 package struct ObservedUse: Hashable, Sendable {
     package var count: Int
     package var first: Timestamp
@@ -19,7 +19,7 @@ package struct ObservedUse: Hashable, Sendable {
     }
 }
 
-/// What was seen of a key pair's use.
+/// The observed uses of a key pair.
 package struct KeyUse: Hashable, Sendable {
     /// Requests that named its publicKeyHash. The hash is public, so they do not show that Apple uses the key.
     package var requests: ObservedUse?
@@ -48,15 +48,15 @@ package struct KeyUse: Hashable, Sendable {
         decryptions = Self.sum(decryptions, other.decryptions)
     }
 
-    /// Notes the first successful decryption since the key pair was promoted. An earlier one says nothing of the present:
-    /// Apple may have encrypted to another key since.
+    /// Records the first successful decryption since the key pair was promoted. An earlier one does not count, because
+    /// Apple may have switched to another key since.
     ///
     /// - Parameter keyPair: the key pair as it is stored now.
     package mutating func confirmPromotion(of keyPair: KeyPair, by decryptions: ObservedUse?) {
         guard promotionConfirmedAt == nil, keyPair.state == .current, let decryptions,
             decryptions.last >= keyPair.stateSince
         else { return }
-        // Uses are stored some seconds late, so that some of them can be older than the promotion.
+        // Uses are stored some seconds late, so some can be older than the promotion.
         promotionConfirmedAt = decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last
     }
 

@@ -5,7 +5,7 @@ package protocol KeyUseReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse?
     /// Whether a use of the key pair changes more than its counters: it is part of an open roll, or revoked or destroyed.
     func useHasConsequences(of hash: PublicKeyHash) throws -> Bool
-    /// The known ones among the hashes, in the order of their rows, so that a transaction over many key pairs writes few pages.
+    /// Those of the hashes that the store knows, sorted by row, so that a transaction over many key pairs writes few pages.
     func inStoredOrder(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash]
 }
 

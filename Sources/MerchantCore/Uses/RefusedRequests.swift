@@ -1,13 +1,13 @@
 package import Vocabulary
 
-/// One kind of refusal: who asked for what without the permit for it.
+/// One kind of refusal: a user, and the permit that it lacked.
 package struct Refusal: Hashable, Sendable {
     package let caller: Caller
-    /// The permit that was missing; nil for a caller that has none at all.
+    /// The missing permit; nil for a caller without any permit.
     package let permit: Permit?
-    /// Where the request named it.
+    /// The merchant, if the request named it.
     package let key: PublicKeyHash?
-    /// Where the permit is for other merchants than this one.
+    /// Whether the caller has the permit, but for other merchants.
     package let merchant: MerchantIdentifier?
 
     package init(
@@ -20,20 +20,21 @@ package struct Refusal: Hashable, Sendable {
     }
 }
 
-/// Refused requests, counted by kind until they are recorded; however many there are, a few hundred kinds are held.
+/// Refused requests, counted by kind until they are recorded. The number of kinds in memory is limited to a few hundred.
 ///
-/// One user can neither crowd out what others did nor fill the audit: what goes beyond its share is counted as one.
+/// Each user has a share of the kinds. Further refusals of the same user are counted together, so that no user can fill
+/// the audit.
 package struct RefusedRequests: Sendable {
     /// The most kinds that are recorded separately, of one user and of all.
     package static let mostOfOneUser = 8
     package static let most = 64
-    /// Users whose further refusals are counted by user.
+    /// The most users whose further refusals are counted by user.
     package static let mostUsers = 64
 
-    /// What is known of some refusals.
+    /// A count of refusals.
     package enum Group: Hashable, Sendable {
         case kind(Refusal)
-        /// Others of one user, by whichever process of its was first.
+        /// Further refusals of one user, with the process that was refused first.
         case others(Caller)
         case othersOfAnybody
     }
@@ -57,7 +58,7 @@ package struct RefusedRequests: Sendable {
         }
     }
 
-    /// Puts back what could not be recorded.
+    /// Adds again what could not be recorded.
     package mutating func add(_ group: Group, _ seen: ObservedUse) {
         switch group {
         case .kind(let refusal): add(refusal, seen)
@@ -82,7 +83,7 @@ package struct RefusedRequests: Sendable {
         rest = all
     }
 
-    /// Those that were first, first.
+    /// Sorted by time of the first refusal.
     package var groups: [(group: Group, seen: ObservedUse)] {
         var all = kinds.map { (group: Group.kind($0.key), seen: $0.value) }
         all += others.values.map { (group: Group.others($0.caller), seen: $0.seen) }

@@ -5,9 +5,9 @@ import Vocabulary
 package struct AuditVerification: Sendable {
     package let examined: Int
     package let breakCount: Int
-    /// The first of them, at most 100.
+    /// The first breaks, at most 100.
     package let breaks: [AuditBreak]
-    /// The end of the chain at the time of the last read; nil for an empty one.
+    /// The head of the chain at the time of the last read; nil for an empty chain.
     package let head: AuditHead?
     /// The sequence to continue with; nil at the end of the chain.
     package let next: Int?
@@ -41,7 +41,7 @@ package struct AuditOperations: Sendable {
         }
     }
 
-    /// Verifies the chain from a record on. Writers do not wait for it.
+    /// Verifies the chain starting at a record. Does not block writes.
     ///
     /// - Parameters:
     ///   - sequence: 1, or the `next` of an earlier call.
@@ -59,7 +59,7 @@ package struct AuditOperations: Sendable {
             for link in segment.links { examination.examine(link) }
             head = lastHead
             isAtEnd = segment.links.count < Self.recordsPerRead
-            if isAtEnd { examination.finish(given: segment.given) }
+            if isAtEnd { examination.finish(highestAssigned: segment.highestAssigned) }
         }
         examination.checkOrder()
         var breaks = examination.breaks
@@ -77,7 +77,7 @@ package struct AuditOperations: Sendable {
         return AuditBreak.against(kept, segment.links.first { $0.sequence == kept.sequence })
     }
 
-    /// The end of the chain; nil for an empty one.
+    /// The head of the chain; nil for an empty one.
     package func head() async throws -> AuditHead? { try await records.read { try $0.auditHead() } }
 
     /// Raises an event with the audit's head, which webhooks send to another machine.

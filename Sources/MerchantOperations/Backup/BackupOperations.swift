@@ -6,7 +6,7 @@ package struct BackupOperations: Sendable {
     package typealias Records = Transactions<any DaemonStateReading, any DaemonStateWriting & ChangeRecording>
 
     private let records: Records
-    /// nil for a daemon that makes no backups.
+    /// nil for a daemon without backups.
     private let backups: (any BackupVerifying)?
     private let audit: AuditOperations
     private let findings: IntegrityFindings
@@ -26,7 +26,7 @@ package struct BackupOperations: Sendable {
     /// The longest path of a backup, in bytes.
     package static let longestBackupPath = 4000
 
-    /// Writes a backup to a new file on the daemon's machine. Changes continue meanwhile.
+    /// Writes a backup to a new file on the daemon's machine. Other changes can commit meanwhile.
     package func createBackup(at path: String, for request: Request) async throws -> BackupManifest {
         let service = try self.service(for: path)
         let manifest = try await service.createBackup(at: path)
@@ -39,22 +39,22 @@ package struct BackupOperations: Sendable {
                         .backupCreated, at: now, after: "sha256=\(Hex.encode(manifest.sha256))", reason: path))
             }
         } catch {
-            // A copy without an audit record must not stay.
+            // A copy without an audit record must be removed.
             await service.discard(path)
             throw error
         }
         return manifest
     }
 
-    /// Verifies a backup. A good backup of this database counts as verified from then on.
+    /// Verifies a backup. A valid backup of this database is recorded as verified.
     package func verifyBackup(_ path: String, for request: Request) async throws -> BackupVerificationResult {
         let verification = try await self.service(for: path).verify(path)
         let manifest = verification.manifest
-        // A good backup of another database covers none of this one's keys.
+        // A valid backup of another database contains none of this one's keys.
         let isOurs: Bool =
             if let head = manifest.auditHead { try await audit.difference(from: head) == nil } else { true }
         if isOurs, let first = verification.findings.first {
-            // The copy is unchanged since it was made, so the database had these faults then.
+            // The copy is unchanged since it was created, so the database had these faults then.
             findings.note(
                 MerchantError(
                     .keyDamaged,
@@ -73,14 +73,14 @@ package struct BackupOperations: Sendable {
         return verification
     }
 
-    /// When the newest backup was made that a verification found good; nil for none.
+    /// When the newest verified backup was created; nil if there is none.
     package func lastVerified() async throws -> Timestamp? {
         try await records.read { try $0.backupCoverage() }.lastVerified
     }
 
     /// Raises an event, once for each backup that became too old and once more when that is critical.
     ///
-    /// - Parameter last: when the last good backup was made; nil for never.
+    /// - Parameter last: when the newest verified backup was created; nil if there is none.
     package func reportOverdue(
         _ severity: Event.Severity, since last: Timestamp?, detail: String
     ) async throws {
@@ -103,7 +103,9 @@ package struct BackupOperations: Sendable {
         }
         // The path is shown in the audit and in status.
         _ = try DisplayText(path, named: "file", longest: Self.longestBackupPath)
-        guard let backups else { throw MerchantError(.notYetAvailable, "this daemon makes no backups") }
+        guard let backups else {
+            throw MerchantError(.notYetAvailable, "this daemon has no backups: set 'backup.directory' and restart it")
+        }
         return backups
     }
 }

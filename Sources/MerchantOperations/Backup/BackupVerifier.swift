@@ -63,7 +63,7 @@ package struct BackupVerifier: Sendable {
         switch stored.sealed {
         case let sealed?:
             do {
-                try verifier.prove(SealedKeyPair(keyPair: keyPair, sealedPrivateKey: sealed))
+                try verifier.verifyPrivateKey(of: SealedKeyPair(keyPair: keyPair, sealedPrivateKey: sealed))
                 keyPairsVerified += 1
             } catch { note((error as? MerchantError)?.detail ?? "key pair \(keyPair.publicKeyHash): \(error)") }
         case nil where keyPair.state != .destroyed:
@@ -98,7 +98,7 @@ package struct BackupVerifier: Sendable {
             let segment = try await copy.read { try $0.auditSegment(from: next, limit: 1000) }
             for link in segment.links { audit.examine(link) }
             isAtEnd = segment.links.isEmpty
-            if isAtEnd { audit.finish(given: segment.given) }
+            if isAtEnd { audit.finish(highestAssigned: segment.highestAssigned) }
         }
         audit.checkOrder()
         auditRecordsChecked = audit.examined

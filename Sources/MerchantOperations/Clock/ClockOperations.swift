@@ -24,7 +24,7 @@ package struct ClockOperations: Sendable {
     private static let reportedDifference = Duration.seconds(3_600)
     /// The fact that holds the confirmed time for the next start.
     private static let confirmedTimeFact = "confirmedTime"
-    /// The most work of one kind that the finding counts.
+    /// The finding counts at most so much work of one kind.
     private static let mostCounted = 1000
 
     /// The time that the last run confirmed; the time of the last audit record if none was stored.
@@ -58,11 +58,11 @@ package struct ClockOperations: Sendable {
         return StatusFinding(
             severity: waiting.isEmpty ? .notice : .warning, code: .clockUnconfirmed,
             detail:
-                "the machine's clock is \(time.difference.magnitude.words) \(side) the time that the daemon counted, since \(time.differsSince): it was set, or the machine was off. \(consequence). If the clock is wrong, set it. If it is right, the daemon accepts it at \(time.acceptedAt); 'key destroy --after 0s' and 'roll finish --now' do not wait"
+                "the machine's clock is \(time.difference.magnitude.words) \(side) the daemon's confirmed time, since \(time.differsSince): it was set, or the machine was off. \(consequence). If the clock is wrong, set it. If it is right, the daemon accepts it at \(time.acceptedAt); 'key destroy --after 0s' and 'roll finish --now' do not wait"
         )
     }
 
-    /// The work that is due by one of the two times and not by the other.
+    /// The work that is due according to only one of the two times.
     private func workWaiting(
         for time: ClockReading, in reading: any SealedKeyReading & RollReading
     ) throws -> [String] {

@@ -6,7 +6,7 @@ package struct DomainOperations: Sendable {
     package typealias Records = Transactions<any RegistrationReading, any RegistrationWriting & ChangeRecording>
 
     private let records: Records
-    /// nil if the settings do not provide a check of domains.
+    /// nil if the daemon cannot check domains.
     private let domainChecker: (any DomainChecker)?
     private let clock: any WallClock
 

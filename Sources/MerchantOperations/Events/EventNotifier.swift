@@ -13,7 +13,7 @@ package final class EventNotifier: EventObserver, Sendable {
 
     package init() {}
 
-    /// Grows with each notification. Read it before you read the events, so that no notification in between is missed.
+    /// Increases with each notification. Read it before reading the events, so that no notification in between is missed.
     package var generation: Int { state.withLock { $0.generation } }
 
     package func eventsChanged() {

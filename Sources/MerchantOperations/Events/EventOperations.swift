@@ -44,7 +44,7 @@ package struct EventOperations: Sendable {
     }
 
     /// Removes events older than `age` in small writes, so that other writes do not wait. Events that a webhook has not
-    /// received stay.
+    /// received are kept.
     ///
     /// - Returns: how many.
     package func removeEvents(olderThan age: Duration) async throws -> Int {
@@ -79,7 +79,7 @@ package struct EventOperations: Sendable {
             let count = try transaction.unparkDeliveries(of: sequence, to: webhook, limit: Self.mostRedeliveries)
             if let sequence, count == 0 {
                 throw MerchantError(
-                    .notFound, "event \(sequence) is not parked, expected an event whose delivery was given up")
+                    .notFound, "event \(sequence) is not parked, expected an event whose delivery failed for a day")
             }
             if count > 0 {
                 try transaction.append(

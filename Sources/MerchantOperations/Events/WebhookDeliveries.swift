@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Says what each webhook gets next, and records how its deliveries end.
+/// Provides the next deliveries of each webhook, and records their outcomes.
 package struct WebhookDeliveries: Sendable {
     package typealias Records = Transactions<any EventReading, any EventWriting>
 
@@ -13,7 +13,7 @@ package struct WebhookDeliveries: Sendable {
         self.clock = clock
     }
 
-    /// The time by which deliveries are due.
+    /// The clock by which deliveries are due.
     package var now: Timestamp { clock.now }
 
     /// Sets the webhooks that get events from now on. Called at start, before the first operation.

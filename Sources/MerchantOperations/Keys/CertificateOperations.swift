@@ -13,7 +13,7 @@ package struct CertificateOperations: Sendable {
         self.clock = clock
     }
 
-    /// Stores a signed certificate with the key pair it certifies: `pending` becomes `standby`.
+    /// Stores a signed certificate with its key pair: `pending` becomes `standby`.
     ///
     /// A second upload of the same certificate changes nothing and returns the same result.
     ///
@@ -66,7 +66,7 @@ package struct CertificateOperations: Sendable {
         guard identifier == nil || identifier == keyPair.merchantIdentifier else {
             throw MerchantError(
                 .certificateForAnotherMerchant,
-                "the certificate's key \(facts.publicKeyHash) is not one of this merchant's, expected a certificate for its own CSR"
+                "the certificate's key \(facts.publicKeyHash) belongs to another merchant, expected a certificate for a CSR of this merchant"
             )
         }
         return keyPair

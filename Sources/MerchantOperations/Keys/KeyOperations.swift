@@ -36,7 +36,7 @@ package struct KeyOperations: Sendable {
                 .keyUnsupported,
                 "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies identity keys of RSA 2048 only")
         }
-        // Check the name first: generating a key pair costs time.
+        // Check the name first, because generating a key pair is slow.
         _ = try await records.read { try $0.existingMerchant(identifier) }
         let new = try await generation.generate(algorithm, purpose, for: identifier)
         let now = clock.now
@@ -55,7 +55,7 @@ package struct KeyOperations: Sendable {
         }
     }
 
-    /// Imports an existing private key with its certificate. A repetition returns the same result.
+    /// Imports an existing private key with its certificate. A repeat returns the same result.
     ///
     /// - Parameter state: `standby`, `current` or `retiring`.
     package func importKeyPair(

@@ -10,7 +10,7 @@ package struct KeyPairGeneration: Sendable {
 
     package init(custodian: any KeyCustodian) { self.custodian = custodian }
 
-    /// An RSA key pair is generated on a thread for that; an EC key pair takes less time than the change of threads.
+    /// RSA key pairs are generated on a thread of their own; an EC key pair takes less time than switching threads.
     func generate(
         _ algorithm: KeyAlgorithm, _ purpose: KeyPurpose, for identifier: MerchantIdentifier
     ) async throws -> NewKeyPair {

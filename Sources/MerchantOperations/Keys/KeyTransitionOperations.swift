@@ -23,7 +23,7 @@ package struct KeyTransitionOperations: Sendable {
     private let eraseRemovedBytes: @Sendable () async throws -> Void
     private let confirmedTime: ConfirmedTime
 
-    /// - Parameter eraseRemovedBytes: overwrites what the store's files still hold of destroyed private keys.
+    /// - Parameter eraseRemovedBytes: overwrites copies of destroyed private keys in the store's files.
     package init(
         records: Records, eraseRemovedBytes: @escaping @Sendable () async throws -> Void, confirmedTime: ConfirmedTime
     ) {
@@ -113,7 +113,7 @@ package struct KeyTransitionOperations: Sendable {
         return outcome
     }
 
-    /// Destroys every revoked key that is due by the earlier of wall clock and confirmed time.
+    /// Destroys every revoked key that is due according to both the wall clock and the confirmed time.
     ///
     /// - Returns: how many.
     package func destroyDueKeyPairs(as caller: Caller) async throws -> Int {
@@ -133,7 +133,7 @@ package struct KeyTransitionOperations: Sendable {
     }
 
     private static let copiesWarning =
-        "backups and other copies of the database made earlier still hold the sealed private key"
+        "backups and other copies of the database that were created earlier still contain the sealed private key"
 
     /// Plans inside the transaction, and performs the plan unless it is a dry run.
     private func perform(

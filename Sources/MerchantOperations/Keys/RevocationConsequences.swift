@@ -38,7 +38,7 @@ enum RevocationConsequences {
         if merchant.isPlatformIntegrator {
             list.append("every merchant registered to encrypt to \(merchant) is affected")
         }
-        list.append("the sealed private key stays until it is destroyed: run 'key destroy'")
+        list.append("the sealed private key is kept until it is destroyed: run 'key destroy'")
         return list
     }
 }

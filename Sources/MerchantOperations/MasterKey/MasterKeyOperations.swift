@@ -2,12 +2,12 @@ package import MerchantCore
 
 /// Rotates the master key and the data key.
 package struct MasterKeyOperations: Sendable {
-    /// nil for a daemon that holds no keys.
+    /// nil for a daemon without keys.
     private let masterKey: (any MasterKeyRotating)?
 
     package init(_ masterKey: (any MasterKeyRotating)?) { self.masterKey = masterKey }
 
-    /// - Returns: nil for a daemon that holds no keys.
+    /// - Returns: nil for a daemon without keys.
     package func masterKeyStatus() async throws -> MasterKeyStatus? { try await masterKey?.status() }
 
     /// Starts to re-encrypt every private key under a new data key and, unless `dataKeyOnly`, to replace the master key.
@@ -16,7 +16,7 @@ package struct MasterKeyOperations: Sendable {
     package func rotateMasterKey(
         dataKeyOnly: Bool, dryRun: Bool, for request: Request
     ) async throws -> (plan: KeyRotationPlan, status: MasterKeyStatus) {
-        guard let masterKey else { throw MerchantError(.notYetAvailable, "this daemon holds no keys") }
+        guard let masterKey else { throw MerchantError(.notYetAvailable, "this daemon has no private keys") }
         let plan = try await masterKey.rotate(
             dataKeyOnly: dataKeyOnly, dryRun: dryRun, by: request.caller, requestId: request.requestId)
         return (plan, try await masterKey.status())

@@ -18,7 +18,7 @@ package struct Merchants: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// Adds a merchant. A repetition with the same content changes nothing and returns the same result.
+    /// Adds a merchant. A repeat with the same content changes nothing and returns the same result.
     ///
     /// - Throws: `merchantExists` if it exists with different content or was removed; `malformed` for a bad name or target.
     package func addMerchant(
@@ -39,7 +39,7 @@ package struct Merchants: Sendable {
                 throw MerchantError(
                     .merchantExists,
                     merchant.removedAt == nil
-                        ? "merchant \(identifier) exists with another name or target, expected a change in its place"
+                        ? "merchant \(identifier) exists with another name or target; change it with 'merchant set'"
                         : "merchant \(identifier) was removed and its identifier stays reserved")
             }
             let merchant = Merchant(

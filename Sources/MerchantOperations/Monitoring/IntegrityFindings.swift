@@ -9,7 +9,7 @@ package final class IntegrityFindings: Sendable {
 
     package init() {}
 
-    /// Keeps the error if it reports a damaged key. Called with every refusal.
+    /// Keeps the error if it reports a damaged key. Called with every error.
     package func note(_ error: MerchantError) {
         if error.code == .keyDamaged { note(.keyDamaged, error.detail) }
     }

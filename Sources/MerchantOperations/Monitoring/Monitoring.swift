@@ -28,14 +28,14 @@ package struct Monitoring: Sendable {
         Void
     >
 
-    /// The health of what the daemon depends on. Each is asked for every report.
+    /// The health of the daemon's dependencies. Each is read again for every report.
     package struct Sources: Sendable {
         /// Findings about the daemon itself and its machine.
         let conditions: @Sendable () -> [StatusFinding]
         let claims: @Sendable () -> StoreHealth
-        /// Reads the store, so it is not asked inside a read.
+        /// Reads the store, so do not call it inside a read.
         let gateway: @Sendable () -> GatewayHealth
-        /// The part of the gateway's health that is known without reading anything.
+        /// The part of the gateway's health that is known without reading the store.
         let circuit: @Sendable () -> GatewayHealth
 
         package init(
@@ -110,7 +110,7 @@ package struct Monitoring: Sendable {
 
     /// When the first certificate of an active key pair expires; nil without one.
     package func soonestExpiry() async throws -> Timestamp? {
-        // The end of the year 9999: every certificate expires before.
+        // The end of the year 9999: every certificate expires earlier.
         let end = Timestamp(millisecondsSince1970: 253_402_300_799_000)
         return try await records.read { try $0.keyPairsExpiring(before: end, limit: 1) }.first?.notAfter
     }
@@ -125,7 +125,8 @@ package struct Monitoring: Sendable {
         if webhook.parked > 0 {
             findings.append(
                 warning(
-                    .eventsParked, "\(webhook.parked) events given up after a day; 'event redeliver' sends them again"))
+                    .eventsParked,
+                    "\(webhook.parked) events parked after a day of failures; 'event redeliver' sends them again"))
         }
         if let oldest = webhook.oldestUndelivered, oldest.adding(lateDelivery) <= now {
             findings.append(

@@ -9,15 +9,15 @@ package struct StatusFinding: Hashable, Sendable {
         case belowTarget, certificateExpiring, certificateExpired
         /// Payment tokens cannot be claimed; the signing times of most genuine tokens disagree with the machine's clock.
         case claimsRefused, clockWrong
-        /// The machine's clock differs from the daemon's own count of time.
+        /// The machine's clock differs from the daemon's confirmed time.
         case clockUnconfirmed
         /// The database cannot be written, or is damaged.
         case storeFailing, storeDamaged, diskNearlyFull
-        /// The master key or the lock file is not in its place.
+        /// The master key or the lock file is missing.
         case masterKeyMissing, lockFileMissing
         /// A sealed private key or a certificate is damaged; the audit chain is broken.
         case keyDamaged, auditBroken
-        /// The newest good backup is too old; the last attempt failed.
+        /// The newest verified backup is too old; the last attempt failed.
         case backupOverdue, backupFailed
         /// A rotation of the master key or the data key is pending, in progress or blocked.
         case masterKeyRotation
@@ -39,14 +39,14 @@ package struct StatusFinding: Hashable, Sendable {
         package var publicKeyHash: PublicKeyHash?
     }
 
-    /// The most items of a finding that are named.
+    /// A finding names at most so many subjects.
     package static let mostNamed = 5
 
     package let code: Code
     package let detail: String
     /// The number of subjects by severity.
     package let counts: [Severity: Int]
-    /// The first subjects, most urgent first; empty if `detail` says everything.
+    /// The first subjects, most urgent first; empty if `detail` is enough.
     package let mostUrgent: [Item]
 
     /// A finding with one subject, such as the daemon itself.
@@ -61,7 +61,7 @@ package struct StatusFinding: Hashable, Sendable {
         self.mostUrgent = mostUrgent
     }
 
-    /// Of the most urgent subject.
+    /// The severity of the most urgent subject.
     package var severity: Severity { counts.filter { $0.value > 0 }.keys.max() ?? .notice }
     package var count: Int { counts.values.reduce(0, +) }
 }

@@ -96,7 +96,7 @@ extension PaymentTokenOperations {
 
     /// The result of verifying a token that will be opened.
     private struct Receipt {
-        /// nil where verification was declined.
+        /// nil if verification was declined.
         var verification: TokenVerification?
         /// When the daemon first received the token; nil unless it is verified for the present.
         var receivedAt: Timestamp?
@@ -167,8 +167,8 @@ extension PaymentTokenOperations {
         }
     }
 
-    /// - Parameter receivedAt: the time at which the token verified. A second reading of the clock could be later than the times
-    ///   of the next tokens, which would then be refused as older than the newest claim.
+    /// - Parameter receivedAt: the time at which the token verified. A second reading of the clock could be later than
+    ///   the times of the next tokens, which would then be refused as older than the newest claim.
     /// - Returns: the replay check.
     private func claim(
         _ token: ApplePayToken, receivedAt: Timestamp?, _ terms: TokenTerms, for request: Request
@@ -177,11 +177,11 @@ extension PaymentTokenOperations {
             ExpectationCheck(name: "replay", outcome: outcome, finding: finding)
         }
         guard case .now(claims: true) = terms.verification else {
-            return check(.notChecked, "not claimed: the token can be opened again")
+            return check(.notChecked, "not claimed: the token can be decrypted again")
         }
         let claim = try TokenClaim(of: token, at: receivedAt ?? clock.now, for: request)
         switch try await claims.claim(claim) {
-        case .won: return check(.passed, "claimed: no other request opens the token as a payment")
+        case .won: return check(.passed, "claimed: no other request can decrypt the token as a payment")
         case .repeated(let time):
             return check(.passed, "claimed at \(time) by an earlier attempt of this request")
         }

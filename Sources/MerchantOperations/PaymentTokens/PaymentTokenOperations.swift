@@ -9,7 +9,7 @@ package struct DecryptionKey: Sendable {
     package let certificate: StoredCertificate
 }
 
-/// What decryptors may do: resolve keys, restore symmetric keys, verify and open payment tokens.
+/// The operations of decryptors: resolve keys, restore symmetric keys, verify and open payment tokens.
 package struct PaymentTokenOperations: Sendable {
     package typealias Records = Transactions<
         any KeyPairReading, any KeyPairWriting & KeyUseReading & RollWriting & ChangeRecording
@@ -37,7 +37,7 @@ package struct PaymentTokenOperations: Sendable {
         self.clock = clock
     }
 
-    /// The time of the machine's clock, by which responses may be cached.
+    /// The machine's clock, for the cache times of responses.
     package var now: Timestamp { clock.now }
 
     /// A counter of requests for one key pair that are served from a cache.

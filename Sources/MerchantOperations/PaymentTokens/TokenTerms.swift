@@ -4,11 +4,12 @@ package import Vocabulary
 /// How a decryptor wants a token opened.
 package struct TokenTerms: Sendable {
     package enum Verification: Hashable, Sendable {
-        /// At the time of receipt, which is now, as Apple's reference requires. Claims the token unless that was declined.
+        /// Verify at the time of receipt, which is now, as Apple's reference requires. Claims the token unless that was
+        /// declined.
         case now(claims: Bool)
-        /// At another time; recorded in the audit, and claims nothing.
+        /// Verify at another time. This is recorded in the audit and claims nothing.
         case at(Timestamp)
-        /// Not at all; recorded in the audit, and claims nothing.
+        /// Do not verify. This is recorded in the audit and claims nothing.
         case declined
     }
 

@@ -16,7 +16,7 @@ package final class TokenTimeWatch: Sendable {
     /// The most accounts of one merchant whose newest tokens are kept.
     package static let mostOfMerchant = 4
 
-    /// A keyed digest of an account number, only good for telling accounts apart.
+    /// A keyed digest of an account number, used only to distinguish accounts.
     package struct Account: Hashable, Sendable {
         fileprivate let digest: [UInt8]
     }
@@ -25,13 +25,13 @@ package final class TokenTimeWatch: Sendable {
         let merchant: MerchantIdentifier
         let account: Account
         let receivedAt: Timestamp
-        /// Signing time minus time of receipt, in milliseconds: below zero for a clock that is ahead.
+        /// Signing time minus time of receipt, in milliseconds; negative if the machine's clock is ahead.
         let offset: Int64
         let isRefused: Bool
     }
 
     private struct State {
-        /// Of each merchant, oldest first.
+        /// The newest tokens of each merchant, oldest first.
         var sightings: [MerchantIdentifier: [Sighting]] = [:]
         var lastRefusal: Timestamp?
     }
@@ -41,7 +41,8 @@ package final class TokenTimeWatch: Sendable {
 
     private let distinguishesAccounts: Bool
 
-    /// - Parameter distinguishesAccounts: false for Apple's sandbox environment, where all customers pay with the same test cards.
+    /// - Parameter distinguishesAccounts: false for Apple's sandbox environment, where all customers pay with the same
+    ///   test cards.
     package init(distinguishesAccounts: Bool = true) { self.distinguishesAccounts = distinguishesAccounts }
 
     package func account(_ number: SensitiveText) -> Account {
@@ -89,22 +90,22 @@ package final class TokenTimeWatch: Sendable {
         state.withLock(\.lastRefusal).map(Self.range(at: now).contains) ?? false
     }
 
-    /// On both sides of `now`, because the clock may have been set back.
+    /// Times before and after `now`, because the clock may have been set back.
     private static func range(at now: Timestamp) -> ClosedRange<Timestamp> {
         now.adding(.zero - window)...now.adding(window)
     }
 
-    /// The result of a vote that the clock is wrong.
+    /// The result of a vote that the machine's clock is wrong.
     package struct Anomaly: Hashable, Sendable {
-        /// Merchants whose vote is a token that was refused.
+        /// The number of merchants whose vote is a refused token.
         package let refusing: Int
-        /// All merchants that have a vote.
+        /// The number of merchants that have a vote.
         package let merchants: Int
-        /// Of the refused tokens: signing time minus time of receipt.
+        /// The median of signing time minus time of receipt of the refused tokens.
         package let medianOffset: Duration
     }
 
-    /// - Returns: nil while there are too few votes, or no majority of them is for refused tokens.
+    /// - Returns: nil while there are too few votes, or most of them are for accepted tokens.
     package func anomaly(at now: Timestamp) -> Anomaly? {
         var merchants: Set<MerchantIdentifier> = []
         var accounts: Set<Account> = []

@@ -10,7 +10,7 @@ extension MerchantError {
             case .rateLimited: .gatewayRateLimited
             case .failedAtApple, .unexpectedAnswer: .gatewayFailed
             case .unreachable, .circuitOpen: .gatewayUnavailable
-            case .answerLost: .gatewayResponseNotReceived
+            case .responseNotReceived: .gatewayResponseNotReceived
             case .serverUntrusted: .gatewayUntrusted
             case .identityUnusable: .gatewayNotConfigured
             }
@@ -28,7 +28,7 @@ extension MerchantError {
 }
 
 extension GatewayError {
-    /// With what Apple's support asks for.
+    /// The error's detail with the correlation id, which Apple's support asks for.
     var finding: String {
         correlationIdentifier.map { "\(detail) (Apple's correlation id \($0.prefix(128)))" } ?? detail
     }

@@ -6,7 +6,7 @@ package struct OpenCallRound: Hashable, Sendable {
     package var resolved = 0
     /// Calls whose outcome is still unknown.
     package var open = 0
-    /// Why Apple could not be asked.
+    /// The reason why Apple could not be asked.
     package var failure: MerchantError?
 }
 
@@ -18,7 +18,7 @@ package struct OpenCallResolution: Sendable {
 
     private static let pageSize = 100
 
-    /// Asks Apple for the outcome of every open call. Calls in progress are waited for first.
+    /// Asks Apple for the outcome of every open call. First waits for the calls in progress.
     package func resolveOpenCalls(as caller: Caller) async throws -> OpenCallRound {
         let request = Request(caller: caller, requestId: "schedule")
         var round = OpenCallRound()

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// Runs at most one call to Apple for each merchant at a time, in order, and at most ``width`` calls in all.
+/// Runs at most one call to Apple for each merchant at a time, first come first served, and at most ``width`` calls in all.
 actor PerMerchantQueue {
     static let width = 16
 

@@ -77,7 +77,7 @@ extension RegistrationReading {
         guard let registration = try registration(partner), try registration.isShown || openCall(of: partner) != nil
         else {
             throw MerchantError(
-                .registrationNotFound, "there is no registration \(partner), expected one that was registered here")
+                .registrationNotFound, "there is no registration \(partner), expected one that this daemon registered")
         }
         return registration
     }

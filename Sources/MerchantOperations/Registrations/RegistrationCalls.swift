@@ -3,8 +3,8 @@ import Vocabulary
 
 /// The calls to Apple that change registrations, from intent to outcome.
 ///
-/// Each call is stored before it is made and closed when its outcome is known. All methods but ``run(_:_:)`` must be called inside
-/// the merchant's turn in the queue.
+/// Each call is stored before it is made and closed when its outcome is known. All methods but ``run(_:_:)`` must be
+/// called inside the merchant's turn in the queue.
 package struct RegistrationCalls: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & KeyPairReading & RegistrationReading,
@@ -90,7 +90,7 @@ package struct RegistrationCalls: Sendable {
         }
     }
 
-    /// The registration as it is stored here.
+    /// The stored registration.
     func stored(_ partner: PartnerInternalMerchantIdentifier) async throws -> RegistrationView {
         let now = clock.now
         return try await records.read { try $0.view(try $0.existingRegistration(partner), .mirror, at: now) }
@@ -209,7 +209,7 @@ extension RegistrationCalls {
     }
 
     /// Handles a failed call. Apple's record decides if Apple may have acted, and also if Apple refused, because Apple does not
-    /// document what it answers to a repetition.
+    /// document its response to a repeat.
     private func recover(
         _ call: RegistrationCall, from error: GatewayError, for request: Request
     ) async throws -> Registration {

@@ -2,7 +2,7 @@ import MerchantCore
 package import Vocabulary
 
 extension RegistrationOperations {
-    /// A registration as it is stored here or, with `refresh`, as Apple has it now.
+    /// A registration as it is stored or, with `refresh`, as Apple has it now.
     ///
     /// - Throws: `registrationNotFound`.
     package func registration(
@@ -21,7 +21,7 @@ extension RegistrationOperations {
             return try await calls.records.read { reading in
                 guard try registration.isShown || reading.openCall(of: partner) != nil else {
                     throw MerchantError(
-                        .registrationNotFound, "there is no registration \(partner), neither here nor at Apple")
+                        .registrationNotFound, "neither this daemon nor Apple has a registration \(partner)")
                 }
                 return try reading.view(registration, .apple, at: now)
             }
@@ -44,11 +44,11 @@ extension RegistrationOperations {
     ) -> MerchantError {
         guard let details = known.details else {
             return MerchantError(
-                .registrationNotFound, "there is no registration \(partner), neither here nor at Apple")
+                .registrationNotFound, "neither this daemon nor Apple has a registration \(partner)")
         }
         return MerchantError(
             .registrationNotFound,
-            "Apple has a registration \(partner) with \(details.domainNames.count) domains that this daemon did not make: register its domains to take it over"
+            "Apple has a registration \(partner) with \(details.domainNames.count) domains that this daemon did not register: register its domains to take it over"
         )
     }
 }

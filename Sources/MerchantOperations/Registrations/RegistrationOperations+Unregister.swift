@@ -7,8 +7,8 @@ extension RegistrationOperations {
     /// - Parameters:
     ///   - domainNames: nil for every domain that Apple has, which this asks for first.
     ///   - reason: 1 to 1024 bytes, sent to Apple.
-    /// - Throws: `registrationNotFound`; `domainNotRegistered` for a domain that is neither desired nor registered at Apple; then
-    ///   as ``register(_:for:)``.
+    /// - Throws: `registrationNotFound`; `domainNotRegistered` for a domain that is neither desired nor registered at
+    ///   Apple; then as ``register(_:for:)``.
     package func unregister(
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName]?, reason: String, dryRun: Bool,
         for request: Request
@@ -36,7 +36,7 @@ extension RegistrationOperations {
     private struct Plan {
         /// Domains that are removed from the desired state.
         let removed: Set<DomainName>
-        /// Domains that Apple must remove: only those that it has.
+        /// Domains that Apple has and must remove.
         let sending: Set<DomainName>
         let warnings: [String]
         let view: RegistrationView
@@ -56,7 +56,7 @@ extension RegistrationOperations {
         if let unknown = some?.subtracting(present).min() {
             throw MerchantError(
                 .domainNotRegistered,
-                "'\(unknown)' is not registered for \(partner), it has \(present.count) other domains")
+                "'\(unknown)' is not a domain of \(partner), which has \(present.count) other domains")
         }
         let removed = some ?? present
         let now = calls.clock.now

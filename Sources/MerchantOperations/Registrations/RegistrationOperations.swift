@@ -83,7 +83,7 @@ extension RegistrationReading where Self: MerchantReading {
         guard let integrator = integrators.first, integrators.count == 1 else {
             throw MerchantError(
                 .malformed,
-                "'encryptTo' is missing and there \(integrators.isEmpty ? "is no merchant record" : "are several merchant records") platformintegrator.…, expected encryptTo, or exactly one such record"
+                "'encryptTo' is missing and there \(integrators.isEmpty ? "is no merchant" : "are several merchants") platformintegrator.…, expected encryptTo, or exactly one such merchant"
             )
         }
         return integrator

@@ -110,7 +110,7 @@ package struct RegistrationSync: Sendable {
         let extra = Set(atApple.compactMap { DomainName(ascii: $0) }).subtracting(desired.domainNames)
 
         func register() async throws {
-            // Apple takes a name and an encryptTo only together with domains; the missing ones will do.
+            // Apple accepts a name and an encryptTo only together with domains, so send the missing ones.
             let sending = !missing.isEmpty ? missing : differs ? desired.domainNames : []
             guard !sending.isEmpty else { return }
             _ = try await calls.perform(

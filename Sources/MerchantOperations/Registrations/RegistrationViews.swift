@@ -4,14 +4,14 @@ package import Vocabulary
 /// A request to register a merchant. The domains of several orders add up.
 package struct RegistrationOrder: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
-    /// nil: the name the registration has.
+    /// nil: the registration's present name.
     package let partnerMerchantName: String?
     package let domainNames: [DomainName]
-    /// nil: what the registration has, else the platform's integrator identifier if there is exactly one.
+    /// nil: the registration's present value, else the platform's integrator identifier if there is exactly one.
     package let encryptTo: MerchantIdentifier?
-    /// nil: what the registration has.
+    /// nil: the registration's present value.
     package let merchantUrl: String?
-    /// nil: what the registration has.
+    /// nil: the registration's present value.
     package let merchantIdentifier: MerchantIdentifier?
 
     package init(
@@ -28,10 +28,10 @@ package struct RegistrationOrder: Sendable {
     }
 }
 
-/// A registration as it is shown.
+/// A registration with its state at Apple and its open call.
 package struct RegistrationView: Sendable {
     package enum Source: String, Sendable, CaseIterable {
-        /// The desired state, as it is stored here.
+        /// The stored registration, with the desired state.
         case mirror
         /// Apple's current record.
         case apple
@@ -61,7 +61,7 @@ package struct SyncFinding: Sendable {
     package let repaired: Bool?
     /// The differences that are left after the repair.
     package let remaining: [RegistrationDrift]
-    /// Why it could not be compared or repaired.
+    /// The reason why it could not be compared or repaired.
     package let failure: MerchantError?
 
     /// Whether the report includes it.
@@ -73,9 +73,9 @@ package struct SyncReport: Sendable {
     package let repair: Bool
     /// The number of registrations that were compared.
     package let compared: Int
-    /// Those that differ, or could not be compared.
+    /// The registrations that differ or could not be compared.
     package let findings: [SyncFinding]
-    /// Why the comparison stopped early.
+    /// The reason why the comparison stopped early.
     package let halted: MerchantError?
     /// Where the next page starts; nil at the end.
     package let next: PartnerInternalMerchantIdentifier?

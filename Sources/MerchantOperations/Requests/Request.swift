@@ -68,7 +68,7 @@ extension Request.Idempotency? {
         guard outcome.requestDigest == self.requestDigest else {
             throw MerchantError(
                 .idempotencyKeyReused,
-                "the Idempotency-Key came with another request before, expected a new key for a new request")
+                "the Idempotency-Key was used for another request, expected a new key for a new request")
         }
         return outcome.resource
     }

@@ -1,9 +1,9 @@
 import MerchantCore
 import Vocabulary
 
-/// Corrects times in the future, which a clock that was ahead left, because they keep open rolls from becoming quiet.
+/// Corrects times in the future, stored while the clock was ahead, because they keep open rolls from becoming quiet.
 ///
-/// They become the present, which is the latest that they can have been.
+/// They are set to the present, the latest time at which they can have happened.
 struct FutureTimeCorrection {
     let records: RenewalSchedule.Records
 

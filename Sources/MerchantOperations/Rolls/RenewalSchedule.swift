@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// The counts of one pass of the schedule.
+/// What one pass of the schedule did, counted.
 package struct ScheduleReport: Hashable, Sendable {
     package var rollsStarted = 0
     package var warnings = 0
@@ -16,7 +16,7 @@ package struct ScheduleReport: Hashable, Sendable {
     package var isEmpty: Bool { self == ScheduleReport() }
 }
 
-/// Performs what is due by time: starts rolls, sends expiry warnings and reminders, finishes quiet rolls.
+/// Performs scheduled work: starts rolls, sends expiry warnings and reminders, finishes quiet rolls.
 package struct RenewalSchedule: Sendable {
     package typealias Records = Transactions<
         any ExpiryScheduleReading & RollReading,
@@ -44,7 +44,7 @@ package struct RenewalSchedule: Sendable {
 
     /// The number of key pairs or rolls in one step. Each step is one transaction.
     private static let stepSize = 64
-    /// The most steps of one kind in a pass, so that other kinds are not delayed at a first start with many merchants.
+    /// A pass runs at most so many steps of one kind, so that other kinds are not delayed at a first start with many merchants.
     private static let mostSteps = 64
     private static let retryAfter = Duration.seconds(86_400)
 
@@ -179,7 +179,7 @@ package struct RenewalSchedule: Sendable {
                 try transaction.update(open)
                 let standing = try transaction.view(open, policy, at: confirmedTime.reading().earliest).standing
                 switch standing.waitingFor {
-                case .time, .nobody: continue
+                case .time, .none: continue
                 case .merchant, .admin, .apple: break
                 }
                 try transaction.append(

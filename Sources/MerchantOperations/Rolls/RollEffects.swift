@@ -51,7 +51,7 @@ struct RollEffects {
             if let old = roll.from.flatMap({ states[$0] }) {
                 "the old key was revoked: \(old.revocationReason ?? "")"
             } else {
-                "the new key was promoted, and there is no old one in use"
+                "the new key was promoted, and no old key is in use"
             }
         }
     }
@@ -60,7 +60,7 @@ struct RollEffects {
     var consequences: [String] {
         guard let ending else { return [] }
         return [
-            "roll \(ending.roll.rollId) \(ending.outcome == .finished ? "is finished by this" : "is abandoned by this")"
+            "this \(ending.outcome == .finished ? "finishes" : "abandons") roll \(ending.roll.rollId)"
         ]
     }
 

@@ -158,7 +158,7 @@ package struct RollOperations: Sendable {
                 )
             }
             guard let old = try roll.from.flatMap({ try transaction.keyPair($0) }) else {
-                throw MerchantError(.internalError, "roll \(roll.rollId) is open without an old key")
+                throw MerchantError(.internalError, "roll \(roll.rollId) has no old key to revoke")
             }
             let plan = try KeyTransitionPlan.revocation(
                 of: old, reason: reason ?? "rolled to \(roll.to)", at: time, for: request, in: transaction)

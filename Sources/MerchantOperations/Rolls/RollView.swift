@@ -1,14 +1,14 @@
 package import MerchantCore
 import Vocabulary
 
-/// A roll with its standing.
+/// A roll with its state and its next step.
 package struct RollView: Sendable {
     package let roll: Roll
     package let standing: RollStanding
 }
 
 extension KeyPairReading where Self: KeyUseReading {
-    /// - Parameter now: the time by which the roll may be quiet.
+    /// - Parameter now: the time at which the state is computed.
     func view(_ roll: Roll, _ policy: RollPolicy, at now: Timestamp) throws -> RollView {
         let to = try existingKeyPair(roll.to)
         let from = try roll.from.flatMap { try keyPair($0) }

@@ -24,7 +24,7 @@ package struct StartOperations: Sendable {
 
     package var now: Timestamp { clock.now }
 
-    /// What a restore wrote for the next start; empty without a restore that is not recorded yet.
+    /// The facts that a restore left for the next start; empty if every restore is recorded.
     package func restored() async throws -> String {
         try await records.read { try $0.daemonFact(Self.restoredFact) } ?? ""
     }

@@ -8,8 +8,8 @@ package enum WaitingTimesAfterRestore {
     /// Restarts the waiting times that end in an irreversible action. The database lacks what happened after it was copied, so
     /// one of its waiting times may seem to be over although it is not.
     ///
-    /// - A scheduled destruction of a private key waits ``KeyTransitionOperations/defaultDestructionWait`` again, because the key
-    ///   may have been restored since.
+    /// - A scheduled destruction of a private key waits ``KeyTransitionOperations/defaultDestructionWait`` again,
+    ///   because the key may have been restored since.
     /// - The quiet period of every open roll starts again, because the old key may have been requested since.
     ///
     /// - Parameter exported: keys that are known to have been exported since; they are marked as exported.
@@ -31,7 +31,7 @@ package enum WaitingTimesAfterRestore {
         for roll in try transaction.rolls(open, before: nil, limit: .max) {
             guard let from = try roll.from.flatMap({ try transaction.keyPair($0) }) else { continue }
             var use = try transaction.keyUse(of: from.publicKeyHash) ?? KeyUse()
-            // This stands for the unknown requests.
+            // Stands for requests that the restored database does not have.
             use.add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)))
             try transaction.setKeyUse(use, of: from.publicKeyHash)
             try transaction.refreshIdleTime(of: from)

@@ -138,7 +138,7 @@ package struct KeyUseRecording: Sendable {
         in transaction: any Writer
     ) throws -> KeyTransitionPlan? {
         let now = time.wall
-        guard policy.promotesOnProof, keyPair.state == .standby,
+        guard policy.promotesOnFirstDecryption, keyPair.state == .standby,
             let certificate = try transaction.certificates(of: keyPair.publicKeyHash).answering(at: now)
         else { return nil }
         let current = try transaction.currentKeyPair(matching: keyPair)

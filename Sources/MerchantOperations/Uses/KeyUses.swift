@@ -22,7 +22,7 @@ package final class KeyUses: Sendable {
         }
     }
 
-    /// Uses that were taken out to be stored, until ``KeyUses/forget(_:)``.
+    /// Uses that were taken for storing, until ``KeyUses/forget(_:)``.
     struct Collection {
         fileprivate let number: Int
         let uses: [PublicKeyHash: KeyUse]
@@ -32,7 +32,7 @@ package final class KeyUses: Sendable {
 
     package init() {}
 
-    /// A counter for one key pair, for a cache that answers many requests for it.
+    /// A counter for one key pair, for a cache that serves many requests for it.
     package func counter(for hash: PublicKeyHash) -> KeyUseCounter { KeyUseCounter(hash, of: self) }
 
     /// Counts a request that named the key pair.
@@ -45,7 +45,7 @@ package final class KeyUses: Sendable {
         add(KeyUse(decryptions: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// Adds a use; also puts back one that could not be stored.
+    /// Adds a use, or returns one that could not be stored.
     func add(_ use: KeyUse, for hash: PublicKeyHash) {
         state.withLock { $0.gathered[hash, default: KeyUse()].add(use) }
     }
@@ -57,7 +57,7 @@ package final class KeyUses: Sendable {
         state.withLock { $0.active.append((counter, first)) }
     }
 
-    /// Takes all uses out. ``lastUse(of:)`` includes them until ``forget(_:)``.
+    /// Takes all uses for storing. ``lastUse(of:)`` includes them until ``forget(_:)``.
     func collect() -> Collection {
         let (number, taken) = state.withLock { state in
             let taken = State(gathered: state.gathered, active: state.active)
@@ -77,7 +77,7 @@ package final class KeyUses: Sendable {
         return Collection(number: number, uses: gathered)
     }
 
-    /// Called when the uses of a collection are in the store, or were put back.
+    /// Called when the uses of a collection are in the store, or were returned.
     func forget(_ collection: Collection) { state.withLock { $0.storing[collection.number] = nil } }
 }
 

@@ -55,7 +55,7 @@ package struct RefusalAudit: Sendable {
             let what = refusal.permit.map { "no permit '\($0.rawValue)'\(scope)" } ?? "no permit at all"
             return entry(refusal.caller, what, refusal)
         case .others(let caller):
-            return entry(caller, "further requests of this user without permit, for other keys or by other processes")
+            return entry(caller, "further requests of this user without permit, of other kinds or by other processes")
         case .othersOfAnybody: return entry(daemon, "further requests of other users without permit")
         }
     }

@@ -34,7 +34,7 @@ extension StoreReading {
             let sequence = try row.integer("sequence")
             return (try? AuditRow.record(row)).map(AuditLink.record) ?? .unreadable(sequence: sequence)
         }
-        return AuditSegment(links: links, given: try auditRecordsGiven())
+        return AuditSegment(links: links, highestAssigned: try auditRecordsGiven())
     }
 
     func auditHead() throws -> AuditHead? {

@@ -82,7 +82,7 @@ enum ClaimRows {
 
     private static let reusedKey = MerchantError(
         .idempotencyKeyReused,
-        "the Idempotency-Key came with another request before, expected a new key for a new request")
+        "the Idempotency-Key was used for another request, expected a new key for a new request")
 }
 
 extension Words256 {

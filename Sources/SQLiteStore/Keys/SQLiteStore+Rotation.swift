@@ -9,7 +9,7 @@ extension SQLiteStore: KeyRotationStore {
     }
 
     package func beginRotation(
-        to dataKey: SealedDataKey, replacesMasterKey: Bool, madeMasterKey: MasterKeyIdentifier?,
+        to dataKey: SealedDataKey, replacesMasterKey: Bool, generatedMasterKey: MasterKeyIdentifier?,
         recording audit: AuditEntry
     ) async throws -> KeyRotation {
         try await change { transaction in
@@ -24,7 +24,7 @@ extension SQLiteStore: KeyRotationStore {
                 INSERT INTO key_rotations (state, data_key_id, replaces_master_key, total, started_at)
                 VALUES ('sealing', ?, ?, ?, ?)
                 """, [dataKey.identifier, replacesMasterKey, total, dataKey.createdAt.millisecondsSince1970])
-            try transaction.setDaemonFact(Self.madeMasterKeyFact, madeMasterKey?.description ?? "")
+            try transaction.setDaemonFact(Self.generatedMasterKeyFact, generatedMasterKey?.description ?? "")
             try transaction.append(audit)
             return KeyRotation(
                 identifier: Int(transaction.db.lastInsertedRowID), state: .sealing,
@@ -33,10 +33,10 @@ extension SQLiteStore: KeyRotationStore {
         }
     }
 
-    private static let madeMasterKeyFact = "madeMasterKey"
+    private static let generatedMasterKeyFact = "generatedMasterKey"
 
-    package func madeMasterKey() async throws -> MasterKeyIdentifier? {
-        let text = try await read { try $0.daemonFact(Self.madeMasterKeyFact) }
+    package func generatedMasterKey() async throws -> MasterKeyIdentifier? {
+        let text = try await read { try $0.daemonFact(Self.generatedMasterKeyFact) }
         return text.flatMap { Hex.decode($0) }.flatMap { $0.isEmpty ? nil : MasterKeyIdentifier(bytes: $0) }
     }
 

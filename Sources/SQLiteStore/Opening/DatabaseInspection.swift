@@ -138,7 +138,7 @@ package struct DatabaseInspection: Sendable {
             let segment = try reader.auditSegment(from: audit.next, limit: 1000)
             for link in segment.links { audit.examine(link) }
             guard segment.links.isEmpty else { continue }
-            audit.finish(given: segment.given)
+            audit.finish(highestAssigned: segment.highestAssigned)
             audit.checkOrder()
             return audit.breaks
         }

@@ -36,7 +36,7 @@ final class RegistrationWorker: @unchecked Sendable {
         }
         let index = Int.random(in: max(0, merchants.count - 12)..<merchants.count)
         let (partner, known) = merchants[index]
-        let (answer, domains): (RegistrationLedger.Answer, [String])
+        let (answer, domains): (RegistrationLedger.Outcome, [String])
         if known.isEmpty || Int.random(in: 0..<10) < 6 {
             domains = Array(Set((0..<Int.random(in: 1...3)).map { _ in "d\(Int.random(in: 0..<6)).example" }))
             merchants[index].domains.formUnion(domains)
@@ -54,7 +54,7 @@ final class RegistrationWorker: @unchecked Sendable {
         }
     }
 
-    private func call(_ method: String, _ path: String, _ body: [String: Any]) -> RegistrationLedger.Answer {
+    private func call(_ method: String, _ path: String, _ body: [String: Any]) -> RegistrationLedger.Outcome {
         guard let bytes = try? JSONSerialization.data(withJSONObject: body), let client = connected() else {
             return .refused
         }

@@ -2,7 +2,7 @@ package import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// The store as a value in memory. Each write works on a copy, which becomes the state if the write does not throw.
+/// A store in memory. Each write works on a copy, which becomes the state if the write does not throw.
 package final class MemoryRepository: MerchantRepository {
     private let state = Mutex(MemoryState())
     private let eventObserver = Mutex<(any EventObserver)?>(nil)
@@ -80,12 +80,12 @@ struct MemoryState: Sendable {
     var backups: [[UInt8]: MemoryBackup] = [:]
     var apple = MemoryRegistrations()
     var events: [StoredEvent] = []
-    /// The highest sequence that was given to an event.
+    /// The highest sequence of any event.
     var lastSequence = 0
     var webhooks: [MemoryWebhook] = []
     var rolls: [Roll] = []
     var uses: [PublicKeyHash: KeyUse] = [:]
-    /// When the schedule checks a key pair next; absent: immediately.
+    /// When the schedule checks a key pair next; without an entry, immediately.
     var watches: [PublicKeyHash: Timestamp?] = [:]
     var warnings: [String: Timestamp] = [:]
     /// Merchants that once had an active payment processing key pair.

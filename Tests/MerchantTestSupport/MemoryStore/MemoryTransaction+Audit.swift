@@ -18,7 +18,7 @@ extension MemoryTransaction {
     package func auditSegment(from sequence: Int, limit: Int) -> AuditSegment {
         AuditSegment(
             links: state.audit.filter { $0.sequence >= sequence }.prefix(limit).map(AuditLink.record),
-            given: state.audit.count)
+            highestAssigned: state.audit.count)
     }
 
     package func auditHead() -> AuditHead? { state.audit.last.map { AuditHead(sequence: $0.sequence, hash: $0.hash) } }

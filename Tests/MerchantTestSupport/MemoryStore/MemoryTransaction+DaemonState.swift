@@ -5,7 +5,7 @@ struct MemoryBackup: Sendable {
     var manifest: BackupManifest
     var path: String
     var verifiedAt: Timestamp?
-    /// The ids of key pairs are their places among the rows, from 1.
+    /// The ids of key pairs are their positions among the rows, starting at 1.
     var newestKeyPairId: Int { manifest.newestKeyPairId }
 }
 

@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// What ``MemoryRepository`` keeps of registrations.
+/// The registrations of ``MemoryRepository``.
 struct MemoryRegistrations: Sendable {
     var registrations: [PartnerInternalMerchantIdentifier: Registration] = [:]
     var openCalls: [PartnerInternalMerchantIdentifier: RegistrationCall] = [:]
