@@ -249,7 +249,7 @@ let testTargets: [Target] = [
         ]),
     tests("ArchitectureTests", []),
     tests(
-        "DocumentationTests", ["ServerKit", "MerchantCore", "MerchantOperations", "WireAPI", .yams],
+        "DocumentationTests", ["DaemonKit", "ServerKit", "MerchantCore", "MerchantOperations", "WireAPI", .yams],
         resources: [.copy("Scripts")]),
 ]
 
