@@ -98,3 +98,16 @@ build() {
   say "building (the first time takes 5 to 10 minutes)"
   swift build "${SWIFT_FLAGS[@]}" --build-tests >&2
 }
+
+# run_slow_test FILTER: builds, and runs the tests that match. Fails if none does, for example after a test was renamed.
+run_slow_test() {
+  local log status=0
+  need_toolchain
+  need_test_tools
+  build
+  log=$(mktemp)
+  swift test "${SWIFT_FLAGS[@]}" --skip-build --no-parallel --filter "$1" 2>&1 | tee "$log" || status=1
+  ! grep -q 'Test run with 0 tests' "$log" || { say "error: no test matches '$1'"; status=1; }
+  rm -f "$log"
+  return "$status"
+}
