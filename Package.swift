@@ -191,7 +191,8 @@ let testTargets: [Target] = [
     tests(
         "SandboxKitTests", ["SandboxKit", "MerchantTestSupport", "Vocabulary", .crypto], resources: [.copy("Scripts")]),
     tests(
-        "AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "PaymentToken", "WireAPI", "Vocabulary"]),
+        "AdminCommandsTests",
+        ["AdminCommands", "MerchantKeyClient", "MerchantTestSupport", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(
         name: "MerchantTestSupport",
         dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLinux"],
@@ -249,7 +250,10 @@ let testTargets: [Target] = [
         ]),
     tests("ArchitectureTests", []),
     tests(
-        "DocumentationTests", ["DaemonKit", "ServerKit", "MerchantCore", "MerchantOperations", "WireAPI", .yams],
+        "DocumentationTests",
+        [
+            "DaemonKit", "ServerKit", "MerchantCore", "MerchantOperations", "MerchantTestSupport", "WireAPI", .yams,
+        ],
         resources: [.copy("Scripts")]),
 ]
 

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// The clients in docs/examples. Those whose runtime is installed are run; Python always is.
@@ -11,7 +12,7 @@ import Testing
         var check = "true"
 
         var testDescription: String { file }
-        var isRunnable: Bool { ShellRun.isInstalled(command[0]) && (try? ShellRun.succeeds(check)) == true }
+        var isRunnable: Bool { ShellRun.isInstalled(command[0]) && ChildProcess.succeeds("sh", "-c", check) }
     }
 
     static let all = [
@@ -71,17 +72,4 @@ import Testing
     }
 
     @Test func `the Python client is always tested`() { #expect(Self.all[0].isRunnable) }
-}
-
-extension ShellRun {
-    fileprivate static func succeeds(_ command: String) throws -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", command]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
 }

@@ -121,14 +121,10 @@ import Vocabulary
         installation.stop()
         var cutShort = 0
         for round in 0..<25 {
-            let process = Process()
-            process.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyd")
-            process.arguments = [
-                "backup-restore", backup, "--replace", "--state-directory", installation.path("state"),
-            ]
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            let process = try ChildProcess([
+                "\(Installation.programs)/merchantkeyd", "backup-restore", backup, "--replace", "--state-directory",
+                installation.path("state"),
+            ])
             if round.isMultiple(of: 2) {
                 // As soon as it is known that files are being moved: the narrow part.
                 let marker = installation.path("state/restore-under-way")
@@ -136,8 +132,7 @@ import Vocabulary
             } else {
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.12))
             }
-            kill(process.processIdentifier, SIGKILL)
-            process.waitForExit()
+            process.killAndWait()
             if FileManager.default.fileExists(atPath: installation.path("state/restore-under-way")) {
                 cutShort += 1
                 let refused = try installation.failedStart("--state-directory", installation.path("state"))
@@ -172,7 +167,8 @@ import Vocabulary
         let backups = try #require(try installation.ctlJSON("status")["backups"] as? [String: Any])
         #expect(backups["lastVerified"] != nil && backups["merchantsWithoutBackup"] as? Int == 0)
         #expect(try installation.check().status == 0)
-        try FileManager.default.removeItem(atPath: directory)
+        // Renamed rather than removed, because a backup may be creating a file in it.
+        try FileManager.default.moveItem(atPath: directory, toPath: installation.path("moved"))
         try installation.eventually("the failure is told") { try installation.check().line.contains("backup") }
         try installation.eventually("it is critical in time") { try installation.check().status == 2 }
         // Told once as a warning and once as critical, however often the backup fails.
