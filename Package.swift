@@ -251,7 +251,9 @@ let testTargets: [Target] = [
     tests("ArchitectureTests", []),
     tests(
         "DocumentationTests",
-        ["ServerKit", "MerchantCore", "MerchantOperations", "MerchantTestSupport", "WireAPI", .yams],
+        [
+            "DaemonKit", "ServerKit", "MerchantCore", "MerchantOperations", "MerchantTestSupport", "WireAPI", .yams,
+        ],
         resources: [.copy("Scripts")]),
 ]
 

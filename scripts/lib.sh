@@ -5,6 +5,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
+# can_be_root: whether as_root works.
+can_be_root() { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }
+
+# as_root COMMAND...: runs it as root, by sudo without a password if needed.
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi; }
+
 # need_packages NAME...: installs the Debian packages that are missing, or stops with the command that installs them.
 need_packages() {
   local missing=() name
@@ -14,15 +20,11 @@ need_packages() {
   [ ${#missing[@]} -eq 0 ] && return
   command -v apt-get >/dev/null \
     || die "this system has no apt-get; install the equivalents of these Debian packages: ${missing[*]}"
-  local sudo=()
-  if [ "$(id -u)" -ne 0 ]; then
-    sudo=(sudo -n)
-    command -v sudo >/dev/null && sudo -n true 2>/dev/null \
-      || die "packages are missing, and only root can install them; run: sudo apt-get install --no-install-recommends ${missing[*]}"
-  fi
+  can_be_root \
+    || die "packages are missing, and only root can install them; run: sudo apt-get install --no-install-recommends ${missing[*]}"
   say "installing ${missing[*]}"
-  { "${sudo[@]}" apt-get update -qq \
-    && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >&2 \
+  { as_root apt-get update -qq \
+    && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >&2 \
     || die "the installation failed; run: sudo apt-get install --no-install-recommends ${missing[*]}"
 }
 
@@ -56,11 +58,36 @@ need_python() {
   fi
 }
 
-# need_test_tools: everything that a test runs, so that none is skipped for a missing program.
+# need_promtool: puts promtool on PATH. It belongs to the Debian package prometheus, which starts a server when it is
+# installed. So the package is not installed: its one program is unpacked into .build/promtool.
+need_promtool() {
+  ! command -v promtool >/dev/null || return 0
+  local directory=$PWD/.build/promtool work
+  if [ ! -x "$directory/promtool" ]; then
+    command -v apt-get >/dev/null || die "this system has no apt-get; install promtool, which is part of Prometheus"
+    say "unpacking promtool into .build/promtool"
+    mkdir -p "$directory"
+    work=$(mktemp -d "$directory/package.XXXXXX")
+    (
+      download() { apt-get download -qq -o "APT::Sandbox::User=$(id -un)" prometheus; }
+      cd "$work" && { download 2>/dev/null || { can_be_root && as_root apt-get update -qq && download; }; } \
+        && dpkg-deb --extract prometheus_*.deb . && mv usr/bin/promtool "$directory/promtool"
+    ) >&2 || { rm -rf "$work"; die "promtool cannot be downloaded; run: sudo apt-get update && sudo apt-get install prometheus"; }
+    rm -rf "$work"
+  fi
+  export PATH=$directory:$PATH
+}
+
+# need_test_tools: everything that a test runs, so that none is skipped for a missing program. The exception is the
+# example clients in docs/examples: they are tested in the languages that are installed.
 need_test_tools() {
   need_commands openssl=openssl curl=curl strace=strace cc=gcc jq=jq
   need_packages libc6-dev
   need_python
+  need_promtool
+  local runtime missing=()
+  for runtime in go java node php; do command -v "$runtime" >/dev/null || missing+=("$runtime"); done
+  [ ${#missing[@]} -eq 0 ] || say "example clients without a runtime here are not tested: ${missing[*]}"
 }
 
 # One configuration for programs and tests, so that a clone builds once.
@@ -70,4 +97,17 @@ build() {
   need_toolchain
   say "building (the first time takes 5 to 10 minutes)"
   swift build "${SWIFT_FLAGS[@]}" --build-tests >&2
+}
+
+# run_slow_test FILTER: builds, and runs the tests that match. Fails if none does, for example after a test was renamed.
+run_slow_test() {
+  local log status=0
+  need_toolchain
+  need_test_tools
+  build
+  log=$(mktemp)
+  swift test "${SWIFT_FLAGS[@]}" --skip-build --no-parallel --filter "$1" 2>&1 | tee "$log" || status=1
+  ! grep -q 'Test run with 0 tests' "$log" || { say "error: no test matches '$1'"; status=1; }
+  rm -f "$log"
+  return "$status"
 }

@@ -1,26 +1,26 @@
 import Foundation
 
-/// The commands of a document as one shell script, which runs them from top to bottom in one installation.
+/// The commands of a document as one shell script, which runs them from top to bottom in one test installation.
 ///
-/// What a document says for this purpose, in HTML comments that its readers do not see:
+/// HTML comments in the document, which readers do not see, control the script:
 /// - `<!-- test`, lines of shell, `-->`: preparations.
-/// - `<!-- test replace TEXT SHELL -->`: in the blocks after it, TEXT stands for SHELL.
-/// - `<!-- not run: REASON -->`: the next block is not run. ``reasons`` lists the reasons that count.
+/// - `<!-- test replace TEXT SHELL -->`: TEXT is replaced by SHELL in the blocks that follow.
+/// - `<!-- not run: REASON -->`: the next block is not run. ``reasons`` lists the reasons that are accepted.
 struct CommandScript: Sendable {
-    /// Why a block may be left out.
+    /// The accepted reasons not to run a block.
     static let reasons: Set<String> = ["needs Apple", "needs root and systemd", "run by CI"]
 
     private(set) var text = ""
     /// How many blocks are run.
     private(set) var blocks = 0
-    /// What the document says wrongly.
+    /// Comments and blocks that break these rules.
     private(set) var faults: [String] = []
 
     private let path: String
     private var replacements: [(text: String, shell: String)]
-    private var isLeftOut = false
+    private var skipsNextBlock = false
 
-    /// - Parameter directory: the installation's, whose paths stand for those of an installed daemon.
+    /// - Parameter directory: of the test installation; its paths replace those of an installed daemon.
     init(_ document: MarkdownDocument, in directory: String) {
         path = document.path
         replacements = [
@@ -35,7 +35,7 @@ struct CommandScript: Sendable {
             } else if let match = trimmed.wholeMatch(of: /<!-- test replace (\S+) (.+) -->/) {
                 replacements.append((String(match.1), String(match.2)))
             } else if let match = trimmed.wholeMatch(of: /<!-- not run: (.+) -->/) {
-                isLeftOut = true
+                skipsNextBlock = true
                 if !Self.reasons.contains(String(match.1)) { faults.append("line \(index + 1): \(match.1)") }
             } else if trimmed.hasPrefix("<!--") {
                 faults.append("line \(index + 1): unknown comment \(trimmed)")
@@ -49,8 +49,8 @@ struct CommandScript: Sendable {
     }
 
     private mutating func addBlock(_ block: [String], isSession: Bool, at index: Int) {
-        if isLeftOut {
-            isLeftOut = false
+        if skipsNextBlock {
+            skipsNextBlock = false
             return
         }
         let commands = isSession ? block.filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) } : block
@@ -65,7 +65,7 @@ struct CommandScript: Sendable {
         text += "place='\(path):\(index + 1)'\n" + lines.joined(separator: "\n") + "\n"
     }
 
-    /// The lines before the end, without the indentation that all of them have.
+    /// The lines before the end, without their common indentation.
     private static func rest(
         of lines: inout some IteratorProtocol<(offset: Int, element: String)>, until end: String
     ) -> [String] {

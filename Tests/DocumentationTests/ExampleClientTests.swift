@@ -2,13 +2,13 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// The clients in docs/examples, each in a language that decryptors are written in.
+/// The clients in docs/examples. Those whose runtime is installed are run; Python always is.
 @Suite(.serialized) struct ExampleClientTests {
     struct Example: Sendable, CustomTestStringConvertible {
         let language: String
         let file: String
         let command: [String]
-        /// A shell command that succeeds where the runtime has all that the example needs.
+        /// A shell command that succeeds if the runtime has everything that the example needs.
         var check = "true"
 
         var testDescription: String { file }
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("takes a payment once", arguments: all.filter(\.isRunnable))
+    @Test("an example client takes a payment once", arguments: all.filter(\.isRunnable))
     func taken(_ example: Example) throws {
         let run = try Self.run(
             example,
@@ -49,7 +49,9 @@ import Testing
         #expect(run.status == 0, "\(run.output)")
     }
 
-    @Test("repeats the request where the response was lost, and gets the payment", arguments: all.filter(\.isRunnable))
+    @Test(
+        "an example client repeats the request if no response arrives, and gets the payment",
+        arguments: all.filter(\.isRunnable))
     func repeated(_ example: Example) throws {
         let run = try Self.run(
             example,
@@ -62,12 +64,12 @@ import Testing
         #expect(run.status == 0, "\(run.output)")
     }
 
-    @Test("is in decryptor-api.md as it is in its file", arguments: all)
+    @Test("decryptor-api.md contains each example client as it is in its file", arguments: all)
     func included(_ example: Example) throws {
         let text = try String(
             contentsOf: MarkdownDocument.root.appending(path: "docs/examples/\(example.file)"), encoding: .utf8)
         #expect(try MarkdownDocument("docs/decryptor-api.md").blocks(example.language).contains(text))
     }
 
-    @Test func `Python is always there`() { #expect(Self.all[0].isRunnable) }
+    @Test func `the Python client is always tested`() { #expect(Self.all[0].isRunnable) }
 }

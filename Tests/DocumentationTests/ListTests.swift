@@ -1,3 +1,4 @@
+import DaemonKit
 import Foundation
 import MerchantCore
 import MerchantOperations
@@ -54,6 +55,26 @@ import Yams
         for row in rows { #expect(row.count == 4 && row.allSatisfy { !$0.isEmpty }, "\(row)") }
     }
 
+    @Test func `storage-failures.md lists every finding of a start, and which of them --accept-older-database lifts`()
+        throws
+    {
+        let path = "docs/storage-failures.md"
+        let rows = try MarkdownDocument(path).rows(under: "code")
+        Self.expect(
+            rows.map { MarkdownDocument.quoted($0[0])[0] }, are: StartFinding.Code.allCases.map(\.rawValue), path)
+        for row in rows {
+            let code = try #require(StartFinding.Code(rawValue: MarkdownDocument.quoted(row[0])[0]))
+            let start =
+                switch code.consequence {
+                case .refusal: "refuses"
+                case .refusalUnlessAccepted: "refuses unless accepted"
+                case .recordedLoss: "starts, audits"
+                case .warning: "starts, warns"
+                }
+            #expect(row.count == 4 && row[1] == start && !row[2].isEmpty && !row[3].isEmpty, "\(code)")
+        }
+    }
+
     @Test func `operate.md lists every permit`() throws {
         let path = "docs/operate.md"
         Self.expect(try MarkdownDocument(path).names(under: "permit"), are: Permit.allCases.map(\.rawValue), path)
@@ -105,6 +126,6 @@ import Yams
         ("domain verification file", DomainFile.largest),
         ("kinds of refused requests recorded for one user", RefusedRequests.mostOfOneUser),
         ("page of a list", Page<Int>.largestLimit),
-        ("findings of a kind that `status` names", StatusFinding.mostNamed),
+        ("merchants or key pairs that a finding of `status` names", StatusFinding.mostNamed),
     ]
 }

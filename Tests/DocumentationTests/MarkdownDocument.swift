@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A document for people, read by line.
+/// A document, as lines.
 struct MarkdownDocument: Sendable, CustomTestStringConvertible {
     /// The root of the repository.
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -36,7 +36,7 @@ struct MarkdownDocument: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// As links name them: lower case, blanks as hyphens, other signs left out.
+    /// The anchors of the headings, as links name them: lower case, spaces as hyphens, without other punctuation.
     var anchors: Set<String> {
         Set(
             prose.filter { $0.hasPrefix("#") }.map { heading in
@@ -66,12 +66,12 @@ struct MarkdownDocument: Sendable, CustomTestStringConvertible {
         return found
     }
 
-    /// What the first cells of these rows have in backquotes.
+    /// The texts in backquotes in the first cells of these rows.
     func names(under heading: String) -> [String] { rows(under: heading).flatMap { Self.quoted($0.first ?? "") } }
 
     static func quoted(_ text: String) -> [String] { text.matches(of: /`([^`]+)`/).map { String($0.1) } }
 
-    /// What fenced blocks of this language hold, each with a line end.
+    /// The contents of the fenced blocks of this language, each with a line end.
     func blocks(_ language: String) -> [String] {
         var found: [String] = []
         var inside: [String]?

@@ -1,17 +1,17 @@
 import Foundation
 import MerchantTestSupport
 
-/// One run of a shell script in an installation of its own, made of the real programs; gone afterwards.
+/// One run of a shell script in a test installation of the real programs, which is removed afterwards.
 struct ShellRun {
     static let scripts = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts").path
-    /// Where the programs are: beside the tests.
+    /// The directory of the programs, which is that of the tests.
     private static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
 
     let status: Int32
-    /// What the script and its programs printed, standard error included.
+    /// The standard output and standard error of the script and its programs.
     let output: String
 
-    /// - Parameter body: given the installation's directory, returns what is run in it.
+    /// - Parameter body: returns the script, given the directory of the installation.
     init(_ body: (_ directory: String) throws -> String) throws {
         let directory = "/tmp/mkd-doc-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(

@@ -55,7 +55,7 @@ public final class Decrypt {
         }
     }
 
-    /** Reads one field of a flat answer; use your JSON library instead. */
+    /** Reads one field of a JSON object; use your JSON library instead. */
     static String field(String json, String name) {
         var match = Pattern.compile("\"" + name + "\"\\s*:\\s*\"?([^\",}]*)").matcher(json);
         return match.find() ? match.group(1) : "?";
@@ -80,7 +80,7 @@ public final class Decrypt {
                 + field(response.body(), "detail"));
             System.exit(1);
         }
-        // The answer holds the account number: hand it to the acquirer, never to a log.
+        // The response holds the account number: pass it to the acquirer, and never log it.
         System.out.println("amount: " + field(response.body(), "transactionAmount"));
     }
 }

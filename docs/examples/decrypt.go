@@ -82,7 +82,7 @@ func run(socket, tokenFile, merchant, amount string) error {
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 		return err
 	}
-	// The answer holds the account number: hand it to the acquirer, never to a log.
+	// The response holds the account number: pass it to the acquirer, and never log it.
 	fmt.Println("amount:", answer.PaymentData.TransactionAmount)
 	return nil
 }

@@ -37,7 +37,7 @@ async function main ([socketPath, tokenFile, merchant, amount]) {
   agent.destroy()
   const answer = JSON.parse(body)
   if (status !== 200) throw new Error(`${status} ${answer.code}: ${answer.detail}`)
-  // The answer holds the account number: hand it to the acquirer, never to a log.
+  // The response holds the account number: pass it to the acquirer, and never log it.
   console.log('amount:', answer.paymentData.transactionAmount)
 }
 

@@ -5,7 +5,7 @@ declare(strict_types=1);
 
 [, $socket, $tokenFile, $merchant, $amount] = $argv;
 
-/** @return array{int, string}|null the status and the body; null where no response arrived */
+/** @return array{int, string}|null the status and the body; null if no response arrived */
 function post(CurlHandle $curl, string $path, string $body, string $idempotencyKey): ?array
 {
     curl_setopt_array($curl, [
@@ -42,5 +42,5 @@ if ($status !== 200) {
     fwrite(STDERR, "$status {$answer['code']}: {$answer['detail']}\n");
     exit(1);
 }
-// The answer holds the account number: hand it to the acquirer, never to a log.
+// The response holds the account number: pass it to the acquirer, and never log it.
 echo 'amount: ', $answer['paymentData']['transactionAmount'], "\n";

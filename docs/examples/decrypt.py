@@ -48,5 +48,5 @@ except (OSError, http.client.HTTPException):
 
 if status != 200:
     sys.exit(f"{status} {answer['code']}: {answer['detail']}")
-# The answer holds the account number: hand it to the acquirer, never to a log.
+# The response holds the account number: pass it to the acquirer, and never log it.
 print("amount:", answer["paymentData"]["transactionAmount"])

@@ -1,4 +1,4 @@
-# The installation that the documents' commands act on, in a directory of its own (sourced, never run).
+# The test installation on which the commands of the documents act (sourced, never run).
 #
 # Expects: $programs, the directory of the programs; $scripts, that of this file; $documents, docs/; $work, an empty
 # directory. The commands name the paths of an installed daemon, such as /run/merchantkeyd; the test has replaced them
@@ -17,7 +17,7 @@ daemon='' gateway='' site='' place=''
 
 apple() { applepay-sandbox "$@" --directory "$work/apple"; }
 
-# settings: writes the settings; what is on standard input is added.
+# settings: writes the settings, and appends standard input to them.
 settings() {
   {
     printf 'environment: sandbox\n'
@@ -35,7 +35,7 @@ start_daemon() {
   await_daemon
 }
 
-# await CONDITION: evaluates it until it holds, for at most half a minute.
+# await CONDITION: evaluates it until it is true, for at most half a minute.
 await() {
   for _ in $(seq 600); do
     ! eval "$1" >/dev/null 2>&1 || return 0
@@ -45,14 +45,14 @@ await() {
   return 1
 }
 
-# Exit status 3 of merchantkeyctl says that no daemon answers.
+# Exit status 3 of merchantkeyctl means that the daemon cannot be reached.
 answers() {
   local status=0
   merchantkeyctl merchant list >"$work/answer" 2>&1 || status=$?
   [ "$status" != 3 ]
 }
 
-# await_daemon: returns once the daemon answers; says why where it ends or does not answer within half a minute.
+# await_daemon: returns once the daemon answers. Fails with a reason if the daemon exits or does not answer within half a minute.
 await_daemon() {
   local attempt
   for attempt in $(seq 600); do
@@ -76,15 +76,15 @@ stop_daemon() {
   daemon=
 }
 
-# certificate CSR CER [OPTION...]: Apple's answer to a CSR.
+# certificate CSR CER [OPTION...]: has the sandbox sign the CSR.
 certificate() {
   local csr=$1 out=$2
   shift 2
   apple issue --csr "$csr" --merchant "$merchant" --out "$out" "$@" >/dev/null
 }
 
-# next_second: waits for it. The daemon promotes a successor only if its certificate begins later than the current one,
-# and certificates count whole seconds.
+# next_second: waits for the next second. The daemon promotes a new key only if its certificate begins later than the
+# current one's, and certificates have whole seconds.
 next_second() {
   local second
   second=$(date +%s)
@@ -98,7 +98,7 @@ token() {
   apple mint-token --certificate "$cer" --out "$out" "$@" >/dev/null
 }
 
-# certified_key NAME: a key pair with its certificate, NAME.cer; prints its publicKeyHash.
+# certified_key NAME: generates a key pair, uploads its certificate NAME.cer, and prints the publicKeyHash.
 certified_key() {
   merchantkeyctl key generate "$merchant" --csr "$1.csr" --output json | jq -r .publicKeyHash
   certificate "$1.csr" "$1.cer"
