@@ -79,7 +79,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
         package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
         package var drift: [DriftDocument] = []
         /// Whether the difference was repaired; nil where no repair was requested.
-        package var mended: Bool?
+        package var repaired: Bool?
         /// The differences after the repair; without a repair the same as `drift`.
         package var remaining: [DriftDocument] = []
         /// Why it could not be compared or repaired.
@@ -94,7 +94,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
     /// Why the daemon sent Apple no further requests.
     package var halted: FailureDocument?
     /// The `cursor` of the next batch; nil at the end.
-    package var nextCursor: String?
+    package var nextCursor: PartnerInternalMerchantIdentifier?
 
     package init() {}
 }
@@ -146,7 +146,7 @@ package struct SyncRequest: RequestBody {
     /// How many registrations to compare, 1 to 1000; default 100.
     package var limit: Int?
     /// The `nextCursor` of the previous batch.
-    package var cursor: String?
+    package var cursor: PartnerInternalMerchantIdentifier?
 
     package init() {}
 }

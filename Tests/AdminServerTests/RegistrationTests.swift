@@ -100,7 +100,7 @@ import WireAPI
             let sync = try await server.curl("POST", "/v1/registrations/sync")
             #expect(sync.text.contains(#""drift":[{"kind":"gone"}]"#), "\(sync.text)")
             let repaired = try await server.curl("POST", "/v1/registrations/sync", Data(#"{"repair": true}"#.utf8))
-            #expect(repaired.text.contains(#""mended":true"#), "\(repaired.text)")
+            #expect(repaired.text.contains(#""repaired":true"#), "\(repaired.text)")
             #expect(server.gateway.records.count == 1)
             let limits = try await server.curl("POST", "/v1/registrations/sync", Data(#"{"limit": 1001}"#.utf8))
             #expect(limits.status == 400)

@@ -74,7 +74,7 @@ extension SyncDocument.Finding {
             headings: ["PARTNER", "DIFFERENCE", "APPLE HAS", "EXPECTED", "REPAIRED"],
             rows: findings.flatMap { finding -> [[Cell]] in
                 let partner = Cell(finding.partnerInternalMerchantIdentifier)
-                let repaired = finding.mended.map { Cell($0 ? "yes" : "no", $0 ? .good : .critical) } ?? Cell("-")
+                let repaired = finding.repaired.map { Cell($0 ? "yes" : "no", $0 ? .good : .critical) } ?? Cell("-")
                 let rows = finding.drift.map {
                     [partner, Cell($0.kind, .warning), Cell($0.found), Cell($0.expected), repaired]
                 }

@@ -97,12 +97,12 @@ private struct SyncResult {
             if !findings.isEmpty { printer.show([SyncDocument.Finding.table(findings)]) }
         }
         let drifting = findings.count { !$0.drift.isEmpty }
-        let repaired = findings.count { $0.mended == true }
+        let repaired = findings.count { $0.repaired == true }
         printer.note(
             "compared \(compared) registrations: \(drifting) differ\(drifting == 1 ? "s" : "")"
                 + (repair ? ", \(repaired) repaired" : ""))
         if let halted { throw CommandFailure(.refused, "stopped: \(halted.code): \(halted.detail)") }
-        let failed = findings.count { $0.failure != nil || $0.mended == false }
+        let failed = findings.count { $0.failure != nil || $0.repaired == false }
         guard failed == 0 else {
             throw CommandFailure(.refused, "\(failed) registrations could not be compared or repaired")
         }

@@ -60,7 +60,7 @@ extension SyncDocument {
         compared = report.compared
         findings = report.findings.map(Finding.init)
         halted = report.halted.map(FailureDocument.init)
-        nextCursor = report.next?.rawValue
+        nextCursor = report.next
     }
 }
 
@@ -68,7 +68,7 @@ extension SyncDocument.Finding {
     init(_ finding: SyncFinding) {
         self.init(finding.partnerInternalMerchantIdentifier)
         drift = finding.drift.map(DriftDocument.init)
-        mended = finding.repaired
+        repaired = finding.repaired
         remaining = finding.remaining.map(DriftDocument.init)
         failure = finding.failure.map(FailureDocument.init)
     }

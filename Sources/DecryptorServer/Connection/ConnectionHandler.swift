@@ -55,6 +55,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private(set) var inputEnded = false
     /// The client has sent its last byte.
     private var inputClosed = false
+    /// The server shuts down.
+    private var isDraining = false
     /// The last response was written.
     private var outputEnded = false
     private var needsFlush = false
@@ -344,7 +346,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
             arriving = nil
             // Without outstanding responses the connection has no purpose.
             if hasNothingOutstanding { closeOnceWritten(context) }
-        case is DrainEvent: stopReceiving(context)
+        case is DrainEvent:
+            isDraining = true
+            stopReceiving(context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -352,7 +356,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // Bytes that follow those that could not be parsed.
         guard !(error is ByteToMessageDecoderError) else { return }
-        guard let fault = HTTPFault(decoding: error) else { return context.close(promise: nil) }
+        guard let fault = HTTPFault(decoding: error), context.channel.isActive else {
+            return context.close(promise: nil)
+        }
+        // The shutdown cut the request off: the connection ends without a response to it.
+        if isDraining, case HTTPParserError.invalidEOFState = error { return }
         refuse(fault)
     }
 }

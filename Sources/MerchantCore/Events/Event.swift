@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// Something an operator must know of or act on: stored with the change that led to it, listed, and delivered.
 package struct Event: Hashable, Sendable {
-    package enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, NamedValue {
         case certificateStored
         case keyPromoted
         /// The first successful decryption with a key pair that Apple should switch to.

@@ -52,7 +52,7 @@ package struct Roll: Hashable, Sendable {
 }
 
 /// Where a roll stands: `started → certificateStored → promoted → quiet → finished`, or `abandoned`.
-package enum RollState: String, Sendable, CaseIterable {
+package enum RollState: String, NamedValue {
     /// Key pair and CSR are there; Apple has yet to sign.
     case started
     /// The new key resolves; it must be activated at Apple.
