@@ -190,7 +190,8 @@ let testTargets: [Target] = [
     tests(
         "SandboxKitTests", ["SandboxKit", "MerchantTestSupport", "Vocabulary", .crypto], resources: [.copy("Scripts")]),
     tests(
-        "AdminCommandsTests", ["AdminCommands", "MerchantKeyClient", "PaymentToken", "WireAPI", "Vocabulary"]),
+        "AdminCommandsTests",
+        ["AdminCommands", "MerchantKeyClient", "MerchantTestSupport", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(
         name: "MerchantTestSupport",
         dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLinux"],
@@ -248,7 +249,8 @@ let testTargets: [Target] = [
         ]),
     tests("ArchitectureTests", []),
     tests(
-        "DocumentationTests", ["ServerKit", "MerchantCore", "MerchantOperations", "WireAPI", .yams],
+        "DocumentationTests",
+        ["ServerKit", "MerchantCore", "MerchantOperations", "MerchantTestSupport", "WireAPI", .yams],
         resources: [.copy("Scripts")]),
 ]
 

@@ -199,16 +199,7 @@ import Yams
 
     static let hasPython = runs("import openapi_spec_validator, jsonschema, yaml")
 
-    private static func runs(_ code: String) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", code]
-        process.standardError = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitForExit()
-        return process.terminationStatus == 0
-    }
+    private static func runs(_ code: String) -> Bool { ChildProcess.succeeds("python3", "-c", code) }
 
     @Test("the contract is valid OpenAPI 3.1", .enabled(if: hasPython, "needs Python's openapi-spec-validator"))
     func isValid() {

@@ -37,42 +37,14 @@ extension TestServer {
         try await curl(method, path, Data(body.utf8), headers: headers)
     }
 
-    struct ProgramFailed: Error {
-        let program: String
-        let status: Int32
-        let message: String
-    }
-
     /// Waits on its own thread, because the server needs the threads of the concurrency pool.
     static func run(_ program: String, _ arguments: [String], input: Data = Data()) async throws -> Data {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(with: Result { try runNow(program, arguments, input: input) })
+                continuation.resume(
+                    with: Result { Data(try ChildProcess.output(of: [program] + arguments, input: input)) })
             }
         }
-    }
-
-    private static func runNow(_ program: String, _ arguments: [String], input: Data) throws -> Data {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [program] + arguments
-        let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = stdin
-        process.standardOutput = stdout
-        process.standardError = stderr
-        try process.run()
-        // curl reads its whole input before it sends anything.
-        try? stdin.fileHandleForWriting.write(contentsOf: input)
-        try? stdin.fileHandleForWriting.close()
-        let output = stdout.fileHandleForReading.readDataToEndOfFile()
-        let message = stderr.fileHandleForReading.readDataToEndOfFile()
-        process.waitForExit()
-        guard process.terminationStatus == 0 else {
-            throw ProgramFailed(
-                program: program, status: process.terminationStatus,
-                message: String(decoding: message, as: UTF8.self))
-        }
-        return output
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// The clients in docs/examples, each in a language that decryptors are written in.
@@ -11,7 +12,7 @@ import Testing
         var check = "true"
 
         var testDescription: String { file }
-        var isRunnable: Bool { ShellRun.isInstalled(command[0]) && (try? ShellRun.succeeds(check)) == true }
+        var isRunnable: Bool { ShellRun.isInstalled(command[0]) && ChildProcess.succeeds("sh", "-c", check) }
     }
 
     static let all = [
@@ -69,17 +70,4 @@ import Testing
     }
 
     @Test func `Python is always there`() { #expect(Self.all[0].isRunnable) }
-}
-
-extension ShellRun {
-    fileprivate static func succeeds(_ command: String) throws -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", command]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 
 /// One run of a shell script in an installation of its own, made of the real programs; gone afterwards.
 struct ShellRun {
@@ -25,17 +26,11 @@ struct ShellRun {
             """
         try script.write(toFile: "\(directory)/script.sh", atomically: true, encoding: .utf8)
         let output = "\(directory)/output"
-        _ = FileManager.default.createFile(atPath: output, contents: nil)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["timeout", "--kill-after=10", "240", "bash", "\(directory)/script.sh"]
-        process.environment = ProcessInfo.processInfo.environment.merging(["HOME": directory]) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle(forWritingAtPath: output)
-        process.standardError = FileHandle(forWritingAtPath: output)
-        try process.run()
-        process.waitUntilExit()
-        status = process.terminationStatus
+        let shell = try ChildProcess(
+            ["timeout", "--kill-after=10", "240", "bash", "\(directory)/script.sh"],
+            output: .file(output), error: .file(output),
+            environment: ProcessInfo.processInfo.environment.merging(["HOME": directory]) { $1 })
+        status = shell.wait().status
         self.output = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
     }
 

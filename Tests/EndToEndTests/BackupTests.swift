@@ -121,14 +121,10 @@ import Vocabulary
         installation.stop()
         var cutShort = 0
         for round in 0..<25 {
-            let process = Process()
-            process.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyd")
-            process.arguments = [
-                "backup-restore", backup, "--replace", "--state-directory", installation.path("state"),
-            ]
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            let process = try ChildProcess([
+                "\(Installation.programs)/merchantkeyd", "backup-restore", backup, "--replace", "--state-directory",
+                installation.path("state"),
+            ])
             if round.isMultiple(of: 2) {
                 // As soon as it is known that files are being moved: the narrow part.
                 let marker = installation.path("state/restore-under-way")
@@ -136,8 +132,7 @@ import Vocabulary
             } else {
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.12))
             }
-            kill(process.processIdentifier, SIGKILL)
-            process.waitForExit()
+            process.killAndWait()
             if FileManager.default.fileExists(atPath: installation.path("state/restore-under-way")) {
                 cutShort += 1
                 let refused = try installation.failedStart("--state-directory", installation.path("state"))

@@ -45,23 +45,17 @@ import Testing
         let installation = try installation()
         let tokens = try mint(installation, 1000)
         let script = try #require(Bundle.module.path(forResource: "claim_tokens", ofType: "py", inDirectory: "Scripts"))
-        let claimants = Process()
-        claimants.executableURL = URL(filePath: "/usr/bin/env")
-        claimants.arguments = ["python3", script, installation.decryptorSocket, tokens, Self.merchant, "64", "20000"]
-        for name in ["claims.out", "claims.err"] {
-            _ = FileManager.default.createFile(atPath: installation.path(name), contents: nil)
-        }
-        claimants.standardOutput = FileHandle(forWritingAtPath: installation.path("claims.out"))
-        claimants.standardError = FileHandle(forWritingAtPath: installation.path("claims.err"))
-        try claimants.run()
+        let claimants = try ChildProcess(
+            ["python3", script, installation.decryptorSocket, tokens, Self.merchant, "64", "20000"],
+            output: .file(installation.path("claims.out")), error: .file(installation.path("claims.err")))
         func told() throws -> String { try String(contentsOfFile: installation.path("claims.err"), encoding: .utf8) }
         // Waiting for other processes: there is no clock of ours to move.
         while try !told().contains("in the middle"), claimants.isRunning { Thread.sleep(forTimeInterval: 0.01) }
         installation.stop(SIGKILL)
         try installation.start(config: try Self.config(of: installation))
-        claimants.waitForExit()
+        let end = claimants.wait()
         let complaints = try told()
-        #expect(claimants.terminationStatus == 0, "\(complaints)")
+        #expect(end == .exited(0), "\(complaints)")
 
         let output = try Data(contentsOf: URL(filePath: installation.path("claims.out")))
         let result = try #require(try JSONSerialization.jsonObject(with: output) as? [String: Any])

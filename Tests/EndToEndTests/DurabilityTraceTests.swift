@@ -14,14 +14,10 @@ import Testing
         #expect(try installation.ctl("merchant", "add", "merchant.com.trace").status == 0)
         _ = try installation.ctl("merchant", "list")
         let trace = installation.path("trace")
-        let tracer = Process()
-        tracer.executableURL = URL(filePath: "/usr/bin/env")
-        tracer.arguments = [
+        let tracer = try ChildProcess([
             "strace", "-f", "-y", "-s", "64", "-o", trace, "-e", "trace=unlink,pwrite64,fsync,recvfrom,read", "-p",
             "\(try #require(installation.process))",
-        ]
-        tracer.standardError = FileHandle(forWritingAtPath: "/dev/null")
-        try tracer.run()
+        ])
         func lines() -> [Substring] {
             ((try? String(contentsOfFile: trace, encoding: .utf8)) ?? "").split(separator: "\n")
         }
@@ -30,7 +26,7 @@ import Testing
             return lines().contains { $0.contains("GET /v1/health") }
         }
         installation.stop()
-        tracer.waitForExit()
+        tracer.wait()
         let gone = lines().firstIndex { $0.contains("unlink(") && $0.contains("merchantkeyd.sqlite-wal") }
         let closed = lines().firstIndex { $0.contains("merchantkeyd.lock") && $0.contains("closed") }
         let synced = lines().lastIndex { $0.contains("fsync(") && $0.contains("/state>") && $0.contains("= 0") }
@@ -44,16 +40,12 @@ import Testing
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.trace").status == 0)
         let trace = installation.path("trace")
-        let tracer = Process()
-        tracer.executableURL = URL(filePath: "/usr/bin/env")
-        tracer.arguments = [
+        let tracer = try ChildProcess([
             "strace", "-f", "-y", "-s", "64", "-o", trace, "-e",
             "trace=fsync,fdatasync,read,recvfrom,recvmsg,write,writev,sendto,sendmsg", "-p",
             "\(try #require(installation.process))",
-        ]
-        tracer.standardError = FileHandle(forWritingAtPath: "/dev/null")
-        try tracer.run()
-        defer { tracer.terminate() }
+        ])
+        defer { tracer.killAndWait() }
         func lines() -> [Substring] {
             ((try? String(contentsOfFile: trace, encoding: .utf8)) ?? "").split(separator: "\n")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import Testing
 
 /// `event list --follow` beside a daemon that is killed and comes back.
@@ -8,14 +9,9 @@ import Testing
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.shop").status == 0)
         try happen(3, installation)
-        let follower = Process()
-        follower.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyctl")
-        follower.arguments = ["--socket", installation.adminSocket, "--output", "json", "event", "list", "--follow"]
-        _ = FileManager.default.createFile(atPath: installation.path("events"), contents: nil)
-        follower.standardOutput = FileHandle(forWritingAtPath: installation.path("events"))
-        follower.standardError = FileHandle.nullDevice
-        try follower.run()
-        defer { follower.terminate() }
+        let follower = try installation.startCtl(
+            ["--output", "json", "event", "list", "--follow"], output: installation.path("events"))
+        defer { follower.killAndWait() }
         for round in 1...3 {
             try until(installation, count: round * 3)
             if round == 2 { installation.stop(SIGTERM) } else { installation.stop(SIGKILL) }

@@ -30,7 +30,7 @@ final class Installation: Sendable {
     static let fixtures = ProcessInfo.processInfo.environment["MERCHANTKEYD_FIXTURES"]
 
     let directory: String
-    private let daemon = Guarded<Process?>(nil)
+    private let daemon = Guarded<ChildProcess?>(nil)
 
     init() throws {
         directory = "/tmp/mkd-\(UUID().uuidString.prefix(8))"
@@ -39,15 +39,15 @@ final class Installation: Sendable {
     }
 
     deinit {
-        daemon.value?.terminate()
-        daemon.value?.waitForExit()
+        daemon.value?.signal(SIGTERM)
+        daemon.value?.wait()
         try? FileManager.default.removeItem(atPath: directory)
     }
 
     func path(_ name: String) -> String { "\(directory)/\(name)" }
 
     /// Of the running daemon.
-    var process: Int32? { daemon.value?.processIdentifier }
+    var process: Int32? { daemon.value?.id }
 
     var log: String { (try? String(contentsOfFile: path("daemon.log"), encoding: .utf8)) ?? "" }
 
@@ -80,14 +80,11 @@ final class Installation: Sendable {
         config: String? = nil, answering expected: Set<String> = ["200"], _ arguments: [String] = [],
         environment: [String: String] = [:]
     ) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "\(Self.programs)/merchantkeyd")
-        process.arguments = ["--state-directory", path("state")] + (config.map { ["--config", $0] } ?? []) + arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        _ = FileManager.default.createFile(atPath: path("daemon.log"), contents: nil)
-        process.standardError = FileHandle(forWritingAtPath: path("daemon.log"))
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        let process = try ChildProcess(
+            ["\(Self.programs)/merchantkeyd", "--state-directory", path("state")]
+                + (config.map { ["--config", $0] } ?? []) + arguments,
+            error: .file(path("daemon.log")),
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
         daemon.value = process
         let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
@@ -100,7 +97,7 @@ final class Installation: Sendable {
             Thread.sleep(forTimeInterval: 0.01)
         }
         Issue.record(
-            "the daemon did not answer: \(process.isRunning ? "running" : "ended, \(process.terminationReason) \(process.terminationStatus)"): \(log)"
+            "the daemon did not answer: \(process.isRunning ? "running" : "ended, \(process.wait())"): \(log)"
         )
     }
 
@@ -108,11 +105,9 @@ final class Installation: Sendable {
     @discardableResult
     func stop(_ signal: CInt = SIGTERM) -> Int32 {
         guard let process = daemon.value else { return -1 }
-        // The number of a process that has ended may be another one's by now.
-        if process.isRunning { kill(process.processIdentifier, signal) }
-        process.waitForExit()
+        process.signal(signal)
         daemon.value = nil
-        return process.terminationStatus
+        return process.wait().status
     }
 
     func restart(_ signal: CInt = SIGKILL) throws {
@@ -125,6 +120,18 @@ final class Installation: Sendable {
 
     func failedStart(_ arguments: [String]) throws -> Outcome {
         try Self.run(["timeout", "--signal=KILL", "60", "\(Self.programs)/merchantkeyd"] + arguments)
+    }
+
+    /// Starts merchantkeyctl and does not wait for its end.
+    func startCtl(_ arguments: String...) throws -> ChildProcess { try startCtl(arguments) }
+
+    /// - Parameters:
+    ///   - output: the path of a file for standard output; nil to discard it.
+    ///   - error: the same for standard error.
+    func startCtl(_ arguments: [String], output: String? = nil, error: String? = nil) throws -> ChildProcess {
+        try ChildProcess(
+            ["\(Self.programs)/merchantkeyctl", "--socket", adminSocket] + arguments,
+            output: output.map { .file($0) } ?? .discarded, error: error.map { .file($0) } ?? .discarded)
     }
 
     func ctl(_ arguments: String..., input: String? = nil) throws -> Outcome {
@@ -181,27 +188,8 @@ final class Installation: Sendable {
     }
 
     static func run(_ command: [String], input: String? = nil) throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        // Files, not pipes: no program can block on output that nobody reads yet.
-        let scratch = "/tmp/mkd-run-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: scratch) }
-        for name in ["out", "err"] { _ = FileManager.default.createFile(atPath: "\(scratch)/\(name)", contents: nil) }
-        if let input {
-            try Data(input.utf8).write(to: URL(filePath: "\(scratch)/in"))
-            process.standardInput = FileHandle(forReadingAtPath: "\(scratch)/in")
-        } else {
-            process.standardInput = FileHandle.nullDevice
-        }
-        process.standardOutput = FileHandle(forWritingAtPath: "\(scratch)/out")
-        process.standardError = FileHandle(forWritingAtPath: "\(scratch)/err")
-        try process.run()
-        process.waitForExit()
-        return Outcome(
-            status: process.terminationStatus, bytes: try Data(contentsOf: URL(filePath: "\(scratch)/out")),
-            error: try String(contentsOfFile: "\(scratch)/err", encoding: .utf8))
+        let outcome = try ChildProcess.run(command, input: (input ?? "").utf8)
+        return Outcome(status: outcome.status, bytes: Data(outcome.outputBytes), error: outcome.error)
     }
 }
 

@@ -15,20 +15,14 @@ import Testing
         let file = try installation.write(
             "merchantIdentifier,name,targetActiveKeyPairs\r\n\(lines.joined(separator: "\r\n"))\r\n", "m.csv")
         let arguments = ["merchant", "import", file, "--generate-keys", "--csr-directory", installation.path("csr")]
-        let importer = Process()
-        importer.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyctl")
-        importer.arguments = ["--socket", installation.adminSocket] + arguments
-        importer.standardOutput = FileHandle.nullDevice
-        importer.standardError = FileHandle.nullDevice
-        try importer.run()
+        let importer = try installation.startCtl(arguments)
         let report = installation.path("m.csv.report.jsonl")
         for _ in 0..<400 {
             let done = (try? String(contentsOfFile: report, encoding: .utf8))?.count { $0 == "\n" } ?? 0
             guard done < 40 else { break }
             Thread.sleep(forTimeInterval: 0.005)
         }
-        kill(importer.processIdentifier, SIGKILL)
-        importer.waitForExit()
+        importer.killAndWait()
         try installation.restart(SIGKILL)
         let again = try Installation.run(
             ["\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket] + arguments)
@@ -82,22 +76,16 @@ import Testing
         try installation.start()
         let lines = (1...20_000).map { "merchant.com.many.shop\($0)" }.joined(separator: "\n")
         let file = try installation.write("merchantIdentifier\n\(lines)\n", "m.csv")
-        let importer = Process()
-        importer.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyctl")
-        importer.arguments = ["--socket", installation.adminSocket, "merchant", "import", file]
-        let error = Pipe()
-        importer.standardError = error
-        importer.standardOutput = FileHandle.nullDevice
-        try importer.run()
+        let importer = try installation.startCtl(["merchant", "import", file], error: installation.path("errors"))
         let report = installation.path("m.csv.report.jsonl")
         for _ in 0..<400
         where (try? FileManager.default.attributesOfItem(atPath: report)[.size] as? Int ?? 0) ?? 0 < 2_000 {
             Thread.sleep(forTimeInterval: 0.005)
         }
-        kill(importer.processIdentifier, SIGINT)
-        importer.waitForExit()
-        let said = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(importer.terminationStatus == 1 && importer.terminationReason == .exit, "\(said)")
+        importer.signal(SIGINT)
+        let end = importer.wait()
+        let said = try String(contentsOfFile: installation.path("errors"), encoding: .utf8)
+        #expect(end == .exited(1), "\(said)")
         #expect(said.contains("run the same command again to continue"))
         // Without the header.
         let reported = try String(contentsOfFile: report, encoding: .utf8).count { $0 == "\n" } - 1

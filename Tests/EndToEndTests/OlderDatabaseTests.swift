@@ -260,20 +260,17 @@ import Testing
 
     @Test func `the head is sent to the local syslog daemon too`() throws {
         let socket = installation.path("log.sock")
-        let listener = Process()
-        listener.executableURL = URL(filePath: "/usr/bin/env")
-        listener.arguments = [
+        let listener = try ChildProcess([
             "python3", "-c",
             "import socket,sys; s=socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(sys.argv[1]); open(sys.argv[2],'wb').write(s.recv(4096))",
             socket, installation.path("received"),
-        ]
-        try listener.run()
+        ])
         try installation.eventually("the listener listens") { FileManager.default.fileExists(atPath: socket) }
         // A file that cannot be created does not delay the syslog daemon.
         let config = try installation.write(
             "audit:\n  head:\n    syslog: \(socket)\n    file: \(installation.path("nowhere/heads"))\n", "s.yaml")
         try installation.start(config: config)
-        listener.waitForExit()
+        listener.wait()
         let received = try String(contentsOfFile: installation.path("received"), encoding: .utf8)
         #expect(received.wholeMatch(of: /<85>merchantkeyd\[\d+\]: audit head \d+:[0-9a-f]{64}/) != nil, "\(received)")
         try installation.eventually("the next head has no receiver") {

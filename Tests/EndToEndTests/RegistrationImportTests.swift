@@ -50,15 +50,9 @@ import Testing
 
     @Test func `an import that was killed goes on behind what its report has`() throws {
         let server = try start("--rate-limit", "40")
-        let process = Process()
-        process.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyctl")
-        process.arguments = ["--socket", installation.adminSocket, "registration", "import", file]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let process = try installation.startCtl("registration", "import", file)
         try installation.eventually("some are done") { try lines() > 20 }
-        kill(process.processIdentifier, SIGKILL)
-        process.waitForExit()
+        process.killAndWait()
         let before = try lines()
         #expect(before < Self.merchants)
 

@@ -49,17 +49,10 @@ import Testing
         }
         let before = asked()
         _ = FileManager.default.createFile(atPath: installation.path("hang"), contents: nil)
-        let backup = Process()
-        backup.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyctl")
-        backup.arguments = [
-            "--socket", installation.adminSocket, "backup", "create", installation.path("hanging.backup"),
-        ]
-        backup.standardError = FileHandle.nullDevice
-        backup.standardOutput = FileHandle.nullDevice
-        try backup.run()
+        let backup = try installation.startCtl("backup", "create", installation.path("hanging.backup"))
         try installation.eventually("the backup waits for the master key") { asked() > before }
         #expect(installation.stop() == 1)
-        backup.waitForExit()
+        backup.wait()
         #expect(installation.log.contains("waitedFor=AdminServer\n"), "\(installation.log.suffix(500))")
         try FileManager.default.removeItem(atPath: installation.path("hang"))
         // Nothing is lost by it.

@@ -57,15 +57,7 @@ import Testing
         let verbs = [
             ["backup", "create", installation.path("b")], ["master-key", "rotate", "--yes", "--data-key-only"],
         ]
-        let waiting = try verbs.map { verb in
-            let process = Process()
-            process.executableURL = URL(filePath: "\(Installation.programs)/merchantkeyctl")
-            process.arguments = ["--socket", installation.adminSocket] + verb
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            return process
-        }
+        let waiting = try verbs.map { try installation.startCtl($0) }
         try installation.eventually("both wait for the key") { try asked() == before + 2 }
         for _ in 1...3 {
             #expect(
@@ -78,8 +70,7 @@ import Testing
         #expect(waiting.count { $0.isRunning } == 2)
         _ = try installation.write("", "go")
         for process in waiting {
-            process.waitForExit()
-            #expect(process.terminationStatus == 0)
+            #expect(process.wait() == .exited(0))
         }
     }
 

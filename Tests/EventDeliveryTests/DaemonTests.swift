@@ -24,12 +24,15 @@ struct DaemonTests {
             """, "settings.yaml")
     }
 
-    private func start() throws -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: "\(Self.programs)/merchantkeyd")
-        process.arguments = ["--state-directory", receiver.path("state"), "--config", receiver.path("settings.yaml")]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+    private var daemon: [String] {
+        [
+            "\(Self.programs)/merchantkeyd", "--state-directory", receiver.path("state"), "--config",
+            receiver.path("settings.yaml"),
+        ]
+    }
+
+    private func start() throws -> ChildProcess {
+        let process = try ChildProcess(daemon)
         for _ in 0..<200 {
             if (try? ctl("status")) != nil { return process }
             Thread.sleep(forTimeInterval: 0.05)
@@ -57,7 +60,7 @@ struct DaemonTests {
     )
     func killed() throws {
         try settings("https://localhost:\(receiver.port)/", "      allow-internal-addresses: true")
-        var daemon = try start()
+        var process = try start()
         try ctl("merchant", "add", "merchant.com.example.shop")
         var keys: [String] = []
         for _ in 0..<3 {
@@ -68,15 +71,13 @@ struct DaemonTests {
         for key in keys { try ctl("key", "revoke", "--reason", "test", "--yes", "--", key) }
         try until("the first delivery") { receiver.deliveries.count == 1 }
         // The receiver has the event and takes more than a second to respond.
-        kill(daemon.processIdentifier, SIGKILL)
-        daemon.waitForExit()
+        process.killAndWait()
         try receiver.mode("ok")
-        daemon = try start()
+        process = try start()
         try until("delivery") { Set(receiver.deliveries.map(\.sequence)).count == 3 }
         let begin = ContinuousClock.now
-        daemon.terminate()
-        daemon.waitForExit()
-        #expect(daemon.terminationStatus == 0 && ContinuousClock.now - begin < .seconds(10))
+        process.signal(SIGTERM)
+        #expect(process.wait() == .exited(0) && ContinuousClock.now - begin < .seconds(10))
         let got = receiver.deliveries
         #expect(got.map(\.sequence) == [1, 1, 2, 3] && got.allSatisfy(\.isValid))
         #expect(got[0].id == got[1].id && Set(got.map(\.id)).count == 3)
@@ -106,18 +107,9 @@ struct DaemonTests {
             ),
         ] {
             try settings(url, more)
-            let process = Process()
-            process.executableURL = URL(filePath: "\(Self.programs)/merchantkeyd")
-            process.arguments = [
-                "--state-directory", receiver.path("state"), "--config", receiver.path("settings.yaml"),
-            ]
-            let error = Pipe()
-            process.standardError = error
-            try process.run()
-            let text = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitForExit()
-            #expect(process.terminationStatus == 1 && text.contains(says), "\(text)")
-            #expect(!text.contains("hidden"))
+            let outcome = try ChildProcess.run(daemon)
+            #expect(outcome.status == 1 && outcome.error.contains(says), "\(outcome.error)")
+            #expect(!outcome.error.contains("hidden"))
         }
     }
 }

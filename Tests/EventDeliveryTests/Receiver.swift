@@ -22,7 +22,7 @@ final class Receiver: @unchecked Sendable {
     static let isAvailable = (try? run(["python3", "-c", "import ssl"])) != nil
 
     let directory: String
-    private var process: Process?
+    private var process: ChildProcess?
     private(set) var port = 0
 
     init() throws {
@@ -65,12 +65,8 @@ final class Receiver: @unchecked Sendable {
     func start() throws {
         let script = try #require(
             Bundle.module.url(forResource: "receiver", withExtension: "py", subdirectory: "Scripts"))
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", script.path, directory, "\(port)"]
         try? FileManager.default.removeItem(atPath: path("port"))
-        try process.run()
-        self.process = process
+        process = try ChildProcess(["python3", script.path, directory, "\(port)"])
         for _ in 0..<400 {
             if let text = try? String(contentsOfFile: path("port"), encoding: .utf8), let port = Int(text) {
                 self.port = port
@@ -83,10 +79,8 @@ final class Receiver: @unchecked Sendable {
     }
 
     func stop() {
-        guard let process else { return }
-        kill(process.processIdentifier, SIGKILL)
-        process.waitForExit()
-        self.process = nil
+        process?.killAndWait()
+        process = nil
     }
 
     /// Every request that arrived, in that order.
@@ -107,16 +101,6 @@ final class Receiver: @unchecked Sendable {
 
     @discardableResult
     static func run(_ command: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitForExit()
-        guard process.terminationStatus == 0 else { throw POSIXError(.ECHILD) }
-        return String(decoding: data, as: UTF8.self)
+        String(decoding: try ChildProcess.output(of: command), as: UTF8.self)
     }
 }

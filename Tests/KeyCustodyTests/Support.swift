@@ -27,31 +27,11 @@ final class Scratch {
     func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"))) }
 }
 
-struct Failed: Error, CustomStringConvertible {
-    let description: String
-}
-
 enum Tool {
     /// - Returns: standard output. Throws with standard error where the program fails.
     @discardableResult
     static func run(_ arguments: [String], in scratch: Scratch, input: [UInt8] = []) throws -> [UInt8] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: scratch.path)
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch.file(".input", input)))
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let result = output.fileHandleForReading.readDataToEndOfFile()
-        let errorOutput = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitForExit()
-        guard process.terminationStatus == 0 else {
-            throw Failed(
-                description: "\(arguments.joined(separator: " ")): \(String(decoding: errorOutput, as: UTF8.self))")
-        }
-        return Array(result)
+        try ChildProcess.output(of: arguments, input: input, directory: scratch.path)
     }
 
     @discardableResult

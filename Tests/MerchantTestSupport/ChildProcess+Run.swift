@@ -62,7 +62,7 @@ private final class TemporaryFile {
 
     init(_ contents: some Collection<UInt8>) throws {
         var path = Array("\(FileManager.default.temporaryDirectory.path)/merchantkeyd-test.XXXXXX".utf8CString)
-        descriptor = mkostemp(&path, O_CLOEXEC)
+        descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         unlink(path)
         let bytes = Array(contents)

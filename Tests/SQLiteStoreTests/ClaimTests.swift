@@ -244,12 +244,6 @@ final class SmallDisk: Sendable {
     func resize(kilobytes: Int) throws { _ = try Self.run("mount", "-o", "remount,size=\(kilobytes)k", path) }
 
     private static func run(_ command: String...) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitForExit()
-        return process.terminationStatus
+        try ChildProcess.run(command).status
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary

@@ -3,36 +3,15 @@ import MerchantTestSupport
 
 /// Runs the programs with which the tests verify the sandbox's output: openssl and python3.
 enum Programs {
-    struct Outcome {
-        let status: Int32
-        let output: String
-        let error: String
-    }
-
     /// Whether `python3` and its package `cryptography` are installed.
-    static let hasPythonCryptography = succeeds("python3", "-c", "import cryptography")
-    static let hasOpenSSL = succeeds("openssl", "version")
+    static let hasPythonCryptography = ChildProcess.succeeds("python3", "-c", "import cryptography")
+    static let hasOpenSSL = ChildProcess.succeeds("openssl", "version")
 
-    static func run(_ command: [String], input: String = "") throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        // Files instead of pipes, so that the program cannot block on a full pipe.
-        let scratch = try Scratch()
-        try Data(input.utf8).write(to: URL(fileURLWithPath: scratch.path("in")))
-        for name in ["out", "err"] { try Data().write(to: URL(fileURLWithPath: scratch.path(name))) }
-        process.standardInput = FileHandle(forReadingAtPath: scratch.path("in"))
-        process.standardOutput = FileHandle(forWritingAtPath: scratch.path("out"))
-        process.standardError = FileHandle(forWritingAtPath: scratch.path("err"))
-        try process.run()
-        process.waitForExit()
-        return Outcome(
-            status: process.terminationStatus, output: try scratch.text("out"), error: try scratch.text("err"))
+    static func run(_ command: [String], input: String = "") throws -> ChildProcess.Outcome {
+        try ChildProcess.run(command, input: input.utf8)
     }
 
-    static func openssl(_ arguments: String...) throws -> Outcome { try run(["openssl"] + arguments) }
-
-    private static func succeeds(_ command: String...) -> Bool { (try? run(command).status) == 0 }
+    static func openssl(_ arguments: String...) throws -> ChildProcess.Outcome { try run(["openssl"] + arguments) }
 }
 
 /// A temporary directory that is deleted at the end of its test.

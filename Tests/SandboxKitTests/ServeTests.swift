@@ -11,7 +11,7 @@ final class ServeTests {
         .appending(path: "applepay-sandbox").path
 
     private let fixture: SandboxFixture
-    private var process: Process?
+    private var process: ChildProcess?
     private var url = ""
 
     init() throws {
@@ -21,7 +21,7 @@ final class ServeTests {
     }
 
     deinit {
-        if let process, process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        process?.killAndWait()
     }
 
     private func path(_ name: String) -> String { fixture.scratch.path(name) }
@@ -39,23 +39,17 @@ final class ServeTests {
     }
 
     private func start(_ options: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: Self.program)
-        process.arguments = ["serve", "--directory", path("apple"), "--control", path("control")] + options
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
+        let process = try ChildProcess(
+            [Self.program, "serve", "--directory", path("apple"), "--control", path("control")] + options,
+            output: .file(path("serve.out")))
         self.process = process
-        url = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+        url = try process.firstLine(in: path("serve.out"))
         try #require(url.hasPrefix("https://localhost:"), "\(url)")
     }
 
     private func stop() -> Int32? {
-        guard let process else { return nil }
-        kill(process.processIdentifier, SIGTERM)
-        process.waitForExit()
-        return process.terminationStatus
+        process?.signal(SIGTERM)
+        return process?.wait().status
     }
 
     /// Runs curl and returns the status and the body of the response, and the exit status of curl.
@@ -203,30 +197,16 @@ final class ServeTests {
             atPath: path("site/.well-known"), withIntermediateDirectories: true)
         let file = "site/.well-known/apple-developer-merchantid-domain-association"
         try fixture.scratch.write("7B22", "file")
-        let site = Process()
-        site.executableURL = URL(filePath: "/usr/bin/env")
-        site.arguments = [
-            "openssl", "s_server", "-accept", "127.0.0.1:0", "-WWW", "-cert", path("site.pem"), "-key",
-            path("site.key"),
-        ]
-        site.currentDirectoryURL = URL(filePath: path("site"))
-        site.standardInput = FileHandle.nullDevice
-        site.standardError = FileHandle.nullDevice
-        let output = Pipe()
-        site.standardOutput = output
-        try site.run()
-        defer {
-            kill(site.processIdentifier, SIGKILL)
-            site.waitForExit()
-        }
-        var text = ""
+        let site = try ChildProcess(
+            [
+                "openssl", "s_server", "-accept", "127.0.0.1:0", "-WWW", "-cert", path("site.pem"), "-key",
+                path("site.key"),
+            ], output: .file(path("site.out")), directory: path("site"))
+        defer { site.killAndWait() }
         // openssl prints a line such as "ACCEPT 127.0.0.1:37715" when it listens.
-        while !text.contains("\n") || !text.contains("ACCEPT") {
-            text += String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-            try #require(site.isRunning)
+        let port = try site.announcement(in: path("site.out")) { output in
+            output.firstMatch(of: /ACCEPT .*:(\d+)\n/).flatMap { Int($0.1) }
         }
-        let line = try #require(text.split(separator: "\n").first { $0.contains("ACCEPT") })
-        let port = try #require(Int(line.split(separator: ":").last ?? ""))
         try start(
             "--verify-domains", "--resolve", "shop.example.com=127.0.0.1:\(port)", "--association-file", path("file"))
         let body = registration(["shop.example.com"])

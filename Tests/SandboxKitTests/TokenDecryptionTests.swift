@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary

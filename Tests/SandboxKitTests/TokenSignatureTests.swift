@@ -1,4 +1,5 @@
 import Foundation
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary
@@ -10,7 +11,7 @@ struct TokenSignatureTests {
     init() throws { fixture = try SandboxFixture() }
 
     /// Runs `openssl cms -verify`, which writes the verified content to the file `verified`.
-    private func verify(_ signature: [UInt8], over content: [UInt8]) throws -> Programs.Outcome {
+    private func verify(_ signature: [UInt8], over content: [UInt8]) throws -> ChildProcess.Outcome {
         try Programs.openssl(
             "cms", "-verify", "-binary", "-inform", "DER", "-in", fixture.scratch.write(signature, "signature"),
             "-content", fixture.scratch.write(content, "content"), "-CAfile", fixture.scratch.path("root.pem"),

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import MerchantTestSupport
 import Testing
 
 /// The real `merchantkeyctl`, built beside the tests.
@@ -39,38 +40,32 @@ struct Program {
     func run(
         _ arguments: [String], input: Input = .nothing, environment: [String: String] = [:]
     ) async throws -> Transcript {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try Self.executable())
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: directory)
-        process.environment = ["HOME": directory, "PATH": "/usr/bin:/bin"].merging(environment) { $1 }
-        let output = Pipe()
-        let error = Pipe()
-        process.standardOutput = output
-        process.standardError = error
-        var terminal: Int32?
+        let number = UUID().uuidString
+        let (output, error) = (path("\(number).out"), path("\(number).err"))
+        defer { for file in [output, error] { try? FileManager.default.removeItem(atPath: file) } }
+        var terminal: (near: Int32, far: Int32)?
+        defer { if let terminal { _ = (close(terminal.near), close(terminal.far)) } }
+        let standardInput: ChildProcess.Input
         switch input {
-        case .nothing: process.standardInput = FileHandle.nullDevice
-        case .bytes(let text):
-            let pipe = Pipe()
-            process.standardInput = pipe
-            try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-            try pipe.fileHandleForWriting.close()
+        case .nothing: standardInput = .empty
+        case .bytes(let text): standardInput = .file(try write(text, to: "\(number).in"))
         case .terminal(let typed):
-            let (near, far) = try Self.openTerminal()
-            terminal = near
-            process.standardInput = FileHandle(fileDescriptor: far, closeOnDealloc: true)
-            _ = Array(typed.utf8).withUnsafeBytes { Glibc.write(near, $0.baseAddress, $0.count) }
+            let opened = try Self.openTerminal()
+            terminal = opened
+            standardInput = .descriptor(opened.far)
+            _ = Array(typed.utf8).withUnsafeBytes { Glibc.write(opened.near, $0.baseAddress, $0.count) }
         }
-        defer { if let terminal { close(terminal) } }
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
+        let process = try ChildProcess(
+            [try Self.executable()] + arguments, input: standardInput, output: .file(output), error: .file(error),
+            environment: ["HOME": directory, "PATH": "/usr/bin:/bin"].merging(environment) { $1 }, directory: directory)
+        // The program's end is waited for on a thread of its own, because a server in this process needs those of
+        // the concurrency pool.
+        let status = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: process.wait().status) }
         }
-        // What the program writes here is smaller than a pipe's buffer, so that it never waits for us.
         return Transcript(
-            status: status, output: String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self),
-            error: String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
+            status: status, output: try String(contentsOfFile: output, encoding: .utf8),
+            error: try String(contentsOfFile: error, encoding: .utf8))
     }
 
     private static func executable() throws -> String {

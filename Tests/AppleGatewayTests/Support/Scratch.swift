@@ -27,15 +27,7 @@ final class Scratch: Sendable {
     func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path(name)))) }
 
     func openssl(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitForExit()
-        try #require(process.terminationStatus == 0, "openssl \(arguments)")
+        try ChildProcess.output(of: ["openssl"] + arguments)
     }
 }
 

@@ -38,23 +38,14 @@ func withPython(_ fixture: GatewayFixture, _ options: [String], _ body: (_ url: 
     async throws
 {
     let script = try #require(Bundle.module.url(forResource: "gateway", withExtension: "py", subdirectory: "Scripts"))
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
+    let output = fixture.scratch.path("gateway.out")
+    let process = try ChildProcess(
         [
             "python3", script.path, "--certificate", fixture.scratch.path("server.pem"), "--private-key",
             fixture.scratch.path("server.key"), "--client-ca", fixture.scratch.path("clients.pem"),
-        ] + options
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    defer {
-        // A child of a Dispatch thread inherits a blocked SIGTERM, and Python does not unblock it.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitForExit()
-    }
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)), "\(line)")
+        ] + options, output: .file(output))
+    defer { process.killAndWait() }
+    let line = try process.firstLine(in: output)
+    let port = try #require(Int(line), "\(line)")
     try await body("https://localhost:\(port)")
 }

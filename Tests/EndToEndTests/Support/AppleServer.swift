@@ -6,35 +6,18 @@ import Testing
 final class TestServer: Sendable {
     /// What the server printed first: a URL or a port.
     let announced: String
-    private let process: Process
+    private let process: ChildProcess
 
     /// - Parameter output: where its first line goes.
     init(_ command: [String], output: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        _ = FileManager.default.createFile(atPath: output, contents: nil)
-        process.standardOutput = FileHandle(forWritingAtPath: output)
-        process.standardError = FileHandle(forWritingAtPath: output)
-        try process.run()
-        self.process = process
-        var line = ""
-        // Waiting for another process: there is no clock of ours to move.
-        for _ in 0..<400 where process.isRunning && !line.hasSuffix("\n") {
-            Thread.sleep(forTimeInterval: 0.025)
-            line = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-        }
-        announced = line.trimmingCharacters(in: .whitespacesAndNewlines)
-        try #require(process.isRunning && !announced.isEmpty, "\(command): \(line)")
+        process = try ChildProcess(command, output: .file(output), error: .file(output))
+        announced = try process.firstLine(in: output)
+        try #require(process.isRunning, "\(command): \(announced)")
     }
 
-    func waitForExit() { process.waitForExit() }
+    func waitForExit() { process.wait() }
 
-    deinit {
-        // A child of a thread of Dispatch's inherits SIGTERM blocked, and Python leaves it so.
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        process.waitForExit()
-    }
+    deinit { process.killAndWait() }
 }
 
 /// The two servers that the daemon is held against, without a change to the daemon.
