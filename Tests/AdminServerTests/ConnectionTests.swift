@@ -53,7 +53,7 @@ import AdminServer
         }
     }
 
-    @Test("the pipelined requests of many concurrent connections are all answered in order")
+    @Test("the pipelined requests of many concurrent connections are all answered in the order of the requests")
     func concurrent() async throws {
         try await TestServer.run { server in
             _ = try await server.stock()

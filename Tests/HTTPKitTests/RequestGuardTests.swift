@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPKit
 import NIOCore
 import NIOEmbedded

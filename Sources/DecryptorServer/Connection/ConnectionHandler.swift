@@ -46,7 +46,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let resources: LoopResources
     private(set) var context: ChannelHandlerContext?
     private var arriving: Arriving?
-    /// What waits for the next turn of the user.
+    /// Items that wait for the next turn of the user.
     private var waiting = CircularBuffer<Item>()
     /// How many more requests of the current read may be handled in this turn.
     private var turnLeft = Limits.requestsPerTurn
@@ -299,7 +299,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         clock.touch()
         if waiting.isEmpty { turnLeft = Limits.requestsPerTurn }
-        // The codec holds bytes that are not a whole part yet: the beginning of a request.
+        // The codec holds the beginning of a part of a request.
         if !inputEnded, arriving != nil || !readBroughtPart { watchArrival(context) }
         readBroughtPart = false
         flushIfNeeded(context)
