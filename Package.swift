@@ -41,7 +41,6 @@ extension Target.Dependency {
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
     static let hummingbirdRouter = product(name: "HummingbirdRouter", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
-    static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
@@ -104,7 +103,7 @@ let edges: [Target] = [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
             "Schema", "LocalSocket", "HTTPKit", "ServerKit", .crypto, .hummingbird, .hummingbirdCore,
             .hummingbirdRouter, .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
-            .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioExtras, .logging, .serviceLifecycle,
+            .nioHTTPTypes, .nioHTTPTypesHTTP1, .logging, .serviceLifecycle,
         ]),
     module(
         "DecryptorServer",

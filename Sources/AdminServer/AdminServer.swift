@@ -6,7 +6,6 @@ package import Logging
 package import MerchantCore
 import MerchantOperations
 import NIOCore
-import NIOExtras
 import NIOHTTP1
 import NIOPosix
 import ServerKit
@@ -67,13 +66,12 @@ package struct AdminServer: Service {
         responder = AdminRouter(handlers: handlers, report: report, logger: logger).buildResponder()
     }
 
-    /// Serves until a graceful shutdown, which answers the requests that arrived and then closes every connection.
+    /// Serves until a graceful shutdown, which answers the requests in progress and then closes every connection.
     package func run() async throws {
         let listener = try UnixListener.listen(
             path: socketPath, mode: socketMode, backlog: Self.queuedConnections)
         defer { listener.remove() }
-        let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
-        let server = try await Self.bootstrap(quiescing).bind(
+        let server = try await Self.bootstrap().bind(
             listener.descriptor,
             serverBackPressureStrategy: .init(lowWatermark: Self.acceptedAtOnce / 2, highWatermark: Self.acceptedAtOnce)
         ) { channel in
@@ -90,19 +88,18 @@ package struct AdminServer: Service {
                 }
             }
         } onGracefulShutdown: {
-            quiescing.initiateShutdown(promise: nil)
+            server.channel.close(promise: nil)
+            gate.beginDrain()
         }
         logger.info("admin socket closed", metadata: ["path": "\(socketPath)"])
     }
 
-    private static func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
+    private static func bootstrap() -> ServerBootstrap {
         ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandlers([
-                        // Without free file descriptors, accepting pauses instead of spinning.
-                        AcceptBackoffHandler(), quiescing.makeServerChannelHandler(channel: channel),
-                    ])
+                    // Without free file descriptors, accepting pauses instead of spinning.
+                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)

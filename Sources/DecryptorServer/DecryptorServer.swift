@@ -142,7 +142,6 @@ package struct DecryptorServer: Service {
         // Fails where it is already closed.
         try? await server.close()
         let open = gate.beginDrain()
-        for channel in open { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
         let bound = server.eventLoop.scheduleTask(in: limits.drainTime) {
             for channel in open { channel.close(promise: nil) }
         }

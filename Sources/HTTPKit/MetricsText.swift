@@ -59,7 +59,7 @@ extension MetricsText {
     package mutating func append(_ requests: RequestMetrics) {
         let routes = requests.snapshot().sorted { $0.key < $1.key }
         append(
-            "merchantkeyd_http_requests_total", .counter, "Requests answered, by server, route, method and status.",
+            "merchantkeyd_http_requests_total", .counter, "Responses by server, route, method and status.",
             routes.flatMap { route, series in
                 series.countByStatus.sorted { $0.key < $1.key }.map { status, count in
                     Sample(Self.labels(route) + [("status", String(status))], count)

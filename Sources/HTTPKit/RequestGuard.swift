@@ -4,8 +4,9 @@ package import NIOHTTP1
 /// Enforces HTTP's rules in front of a server that handles one request at a time.
 ///
 /// It refuses a request that violates them with a problem document and closes the connection. It closes a connection whose
-/// request does not arrive, or whose response is not read, within a time limit. It ignores offered upgrades. Its place is
-/// behind `HTTPServerPipelineHandler`, which passes one request at a time and suspends reading meanwhile.
+/// request does not arrive, or whose response is not read, within a time limit. It ignores offered upgrades. After
+/// ``DrainEvent`` it closes the connection, once the request in progress has its response. Its place is behind
+/// `HTTPServerPipelineHandler`, which passes one request at a time and suspends reading meanwhile.
 package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPServerRequestPart
@@ -44,6 +45,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     private let onResponseTaken: @Sendable () -> Void
     /// A request's head was passed on, but not yet its end.
     private var isReceiving = false
+    /// A request's head was passed on, and its response is not yet complete.
+    private var isResponding = false
     /// The response to the last request has begun or is complete.
     private var hasResponded = false
     /// The current response, or the next one, is the connection's last.
@@ -100,6 +103,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             return refuse(error, context)
         }
         isReceiving = true
+        isResponding = true
         hasResponded = false
         arrival?.cancel()
         arrival = context.eventLoop.assumeIsolated().scheduleTask(in: limits.requestTime) {
@@ -123,8 +127,11 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     /// Responds in place of the server, unless its response has begun, and closes the connection.
+    ///
+    /// A connection that is closed already gets no response: when it closes, the decoder reports a request that has only
+    /// partly arrived as malformed.
     private func refuse(_ fault: HTTPFault, _ context: ChannelHandlerContext) {
-        guard !hasEnded else { return }
+        guard !hasEnded, context.channel.isActive else { return }
         hasEnded = true
         arrival?.cancel()
         // A fault in a request that already has its response gets no second one.
@@ -153,6 +160,15 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         }
     }
 
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is DrainEvent else { return context.fireUserInboundEventTriggered(event) }
+        guard !hasEnded else { return }
+        isLast = true
+        guard !isResponding else { return }
+        hasEnded = true
+        context.close(promise: nil)
+    }
+
     // MARK: Responses
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -173,7 +189,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     /// Passes the response's end on once everything before it was written to the socket. Only then the next request is
-    /// passed on, so that a connection never has more than one response in memory.
+    /// passed on, so that a connection never has more than one response in memory. After the last response there is no next
+    /// request.
     private func end(_ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         sending = context.eventLoop.assumeIsolated().scheduleTask(in: limits.responseTime) {
             context.close(promise: nil)
@@ -183,6 +200,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             self.sending?.cancel()
             self.sending = nil
             self.onResponseTaken()
+            self.isResponding = false
+            self.hasEnded = self.hasEnded || self.isLast
             context.writeAndFlush(self.wrapOutboundOut(part), promise: promise)
             if self.isLast { self.close(context) }
         }

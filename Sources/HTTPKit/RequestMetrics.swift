@@ -49,7 +49,7 @@ package final class RequestMetrics: Sendable {
         }
 
         /// - Parameters:
-        ///   - route: the index in the list that the recorder was made with; nil where the request matched no route.
+        ///   - route: the index in the list of ``RequestMetrics/makeRecorder(server:routes:)``; nil where the request matched no route.
         ///   - duration: from the request's end to the response's beginning.
         package func record(_ route: Int?, status: Int, duration: TimeAmount) {
             series.withLock { series in

@@ -1,8 +1,8 @@
 package import MerchantCore
 
-/// The one table from an error's code to what HTTP says of it.
+/// The status, title and Retry-After of each error code. No other table translates error codes to HTTP.
 package enum ProblemTable {
-    /// - Returns: the status, and the problem's title: the same words for the same code, in lower case.
+    /// - Returns: the status, and the problem's title in lower case, which is the same for every problem with the code.
     package static func status(of code: MerchantError.Code) -> (status: Int, title: String) {
         switch code {
         case .malformed: (400, "malformed request")
@@ -53,7 +53,7 @@ package enum ProblemTable {
         case .registrationNotFound: (404, "registration not found")
         case .domainNotRegistered: (404, "domain not registered")
         case .domainFileNotSet: (404, "domain file not set")
-        case .registrationConflict: (409, "registration call unsettled")
+        case .registrationConflict: (409, "registration call unresolved")
         case .tooManyDomains: (409, "too many domains")
         case .gatewayRefused: (422, "refused by the gateway")
         case .gatewayRateLimited: (429, "rate limited by the gateway")
@@ -62,7 +62,7 @@ package enum ProblemTable {
         case .gatewayFailed: (502, "failed at the gateway")
         case .gatewayUnavailable: (503, "gateway unavailable")
         case .gatewayNotConfigured: (503, "gateway not configured")
-        case .gatewayResponseNotReceived: (504, "answer of the gateway lost")
+        case .gatewayResponseNotReceived: (504, "gateway response not received")
 
         case .notYetAvailable: (501, "not yet available")
         case .overloaded: (503, "overloaded")

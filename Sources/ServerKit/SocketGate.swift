@@ -61,10 +61,14 @@ package struct SocketGate: Sendable {
         }
     }
 
-    /// Admits no further connection.
+    /// Admits no further connection, and sends ``DrainEvent`` to those that are open.
     ///
     /// - Returns: every connection that is still open.
-    package func beginDrain() -> [any Channel] { admission.beginDrain() }
+    @discardableResult package func beginDrain() -> [any Channel] {
+        let open = admission.beginDrain()
+        for channel in open { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
+        return open
+    }
 
     private static func credentials(of channel: any Channel) -> PeerCredentials? {
         let credentials = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(

@@ -94,7 +94,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
     /// Why the daemon sent Apple no further requests.
     package var halted: FailureDocument?
     /// The `cursor` of the next batch; nil at the end.
-    package var nextCursor: String?
+    package var nextCursor: PartnerInternalMerchantIdentifier?
 
     package init() {}
 }
@@ -146,7 +146,7 @@ package struct SyncRequest: RequestBody {
     /// How many registrations to compare, 1 to 1000; default 100.
     package var limit: Int?
     /// The `nextCursor` of the previous batch.
-    package var cursor: String?
+    package var cursor: PartnerInternalMerchantIdentifier?
 
     package init() {}
 }

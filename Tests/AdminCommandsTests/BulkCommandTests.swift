@@ -76,7 +76,7 @@ struct BulkCommandTests {
         }
     }
 
-    @Test("A file with an error is refused as a whole, and nothing is sent; neither is it for --dry-run")
+    @Test("A file with an error is refused as a whole, and nothing is sent; with --dry-run nothing is sent either")
     func refused() async throws {
         try await Self.with(Self.answer) { program, daemon in
             let file = try program.write("merchantIdentifier\nmerchant.a\nshop\n", to: "m.csv")

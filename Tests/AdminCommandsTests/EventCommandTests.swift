@@ -50,7 +50,7 @@ struct EventCommandTests {
         }
     }
 
-    @Test("Invalid options are wrong usage; without a daemon --follow ends at first too, with exit status 3")
+    @Test("Invalid options are wrong usage; if no daemon runs when --follow starts, the exit status is 3")
     func refused() async throws {
         let program = try Program()
         defer { program.remove() }

@@ -75,7 +75,7 @@ struct ImportTests {
             try JSONSerialization.jsonObject(with: Data(transcript.output.utf8)) as? [String: Any], "\(transcript)")
     }
 
-    @Test("each line's result is in the report, and a second run does the rest")
+    @Test("each line's result is in the report, and a second run does the remaining lines")
     func resumable() async throws {
         let isBroken = Mutex(true)
         try await Self.with({ request in
@@ -124,7 +124,7 @@ struct ImportTests {
         }
     }
 
-    @Test("a rate limit is waited out, and every line is done")
+    @Test("the import waits while the rate limit applies, and completes every line")
     func rateLimit() async throws {
         let state = Mutex((count: 0, until: Date.distantPast, tooEarly: 0))
         try await Self.with({ request in
@@ -143,7 +143,7 @@ struct ImportTests {
             let transcript = try await program.run(Self.importing(file, daemon, "--concurrency", "2"))
             #expect(transcript.status == 0, "\(transcript)")
             #expect(try Self.numbers(transcript)["done"] as? Int == 20)
-            // While one worker is being told the other may send some more; without a pause it would be a dozen.
+            // The second worker may send a few requests before the pause begins; without a pause it would be a dozen.
             #expect(state.withLock { $0.tooEarly } <= 6 && daemon.requests.count == 22)
         }
     }

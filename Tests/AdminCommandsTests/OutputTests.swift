@@ -52,7 +52,7 @@ struct MaskingTests {
         return Dictionary(uniqueKeysWithValues: fields.rows.map { ($0.name, $0.value) })
     }
 
-    @Test("Of an account number the last four digits are shown, of a cryptogram its length")
+    @Test("An account number is shown by its last four digits, a cryptogram by its length")
     func known() throws {
         let rows = try Self.rows(Samples.plaintext)
         #expect(
@@ -80,7 +80,7 @@ struct MaskingTests {
         #expect(try Self.rows(#"{"applicationPrimaryAccountNumber":"12345678"}"#).values.first == "********")
     }
 
-    @Test("A refusal quotes nothing of the plaintext")
+    @Test("An error quotes nothing of the plaintext")
     func refusal() {
         let failure = #expect(throws: CommandFailure.self) {
             try MaskedFields(plaintext: Array("4784000000380075 x".utf8))
@@ -88,7 +88,7 @@ struct MaskingTests {
         #expect(failure?.message.contains("4784") == false)
     }
 
-    @Test("Progress counts what an earlier run did but not in the rate, and fits the terminal")
+    @Test("Progress counts the items of an earlier run, but not in the rate, and fits the terminal")
     func progress() {
         let state = ProgressBar.State(finished: 10, skipped: 20, failed: 3)
         let line = ProgressBar.line(state, total: 60, after: .seconds(5), columns: 70, .plain)

@@ -40,7 +40,7 @@ struct RegistrationCommandTests {
         }
     }
 
-    @Test("Details are requested by the encoded identifier, and name their source")
+    @Test("Details are requested by the encoded identifier, and the output names their source")
     func details() async throws {
         try await FakeDaemon.with({ request in
             try .json(Samples.registration(source: request.target.hasSuffix("refresh=true") ? "apple" : "mirror"))
@@ -100,7 +100,7 @@ struct RegistrationCommandTests {
             batch.findings = [finding]
             batch.halted =
                 number == 2 ? FailureDocument(code: "gatewayRateLimited", detail: "d", retryAfter: 1) : nil
-            batch.nextCursor = number < 3 ? "c\(number)" : nil
+            batch.nextCursor = number < 3 ? .init(stringLiteral: "shop-\(number)") : nil
             return try .json(batch)
         }) { program, daemon in
             let transcript = try await program.run(["registration", "sync", "--socket", daemon.socketPath])
@@ -110,7 +110,7 @@ struct RegistrationCommandTests {
             let cursors = daemon.requests.filter { $0.method == "POST" }.map {
                 (try? JSONSerialization.jsonObject(with: Data($0.body)) as? [String: Any])?["cursor"] as? String
             }
-            #expect(cursors == [nil, "c1", "c2"])
+            #expect(cursors == [nil, "shop-1", "shop-2"])
         }
     }
 

@@ -39,7 +39,7 @@ struct TokenCommandTests {
             let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
             #expect(body["expected"] as? [String: String] == ["merchantIdentifier": "any"])
             #expect(body["verify"] as? Bool == false)
-            #expect(body["claim"] as? Bool == false, "a daemon claims unless it is told not to")
+            #expect(body["claim"] as? Bool == false, "the default of the daemon is to claim")
             #expect(body.count == 4)
         }
     }
@@ -59,7 +59,7 @@ struct TokenCommandTests {
             let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
             #expect(body["expected"] as? [String: String] == ["merchantIdentifier": "merchant.a"])
             #expect(body["receivedAt"] as? String == "2026-11-21T03:53:15Z")
-            #expect(body["claim"] as? Bool == false, "a daemon claims unless it is told not to")
+            #expect(body["claim"] as? Bool == false, "the default of the daemon is to claim")
             #expect(body.count == 4)
         }
     }
@@ -82,7 +82,7 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("A claim is named, so that an answer that got lost is asked for again by the same name; a look is not")
+    @Test("A claim has an Idempotency-Key, and is repeated with the same key if no response arrives; a check has none")
     func claims() async throws {
         let losses = Mutex(1)
         try await Self.with({ _ in
@@ -151,7 +151,7 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("A token can't smuggle in fields of ours")
+    @Test("A token that would add fields to the daemon's request is refused before it is sent")
     func smuggling() async throws {
         try await Self.with({ _ in Self.decrypted() }) { _, daemon, _ in
             let client = DecryptorClient(socketPath: daemon.socketPath)

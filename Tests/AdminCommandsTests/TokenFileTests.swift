@@ -6,7 +6,7 @@ import Vocabulary
 @Suite("Payment token files")
 struct TokenFileTests {
     @Test(
-        "A token's file holds the paymentData, the token or the whole payment",
+        "A token file has the paymentData, the token or the whole payment",
         arguments: [
             Samples.paymentData, #"{"paymentData":\#(Samples.paymentData),"transactionIdentifier":"0A0B"}"#,
             #" {"token":{"paymentMethod":{},"paymentData":\#(Samples.paymentData)}} "#,
@@ -17,13 +17,13 @@ struct TokenFileTests {
     }
 
     @Test(
-        "What holds no token is refused",
+        "A file without a token is refused",
         arguments: ["", "[]", "{}", #"{"paymentData":"x"}"#, #"{"token":{}}"#, "{\"a\":1,\"a\":2}", "not json"])
     func noTokens(text: String) {
         #expect(throws: CommandFailure.self) { try TokenFile(Array(text.utf8)) }
     }
 
-    @Test("What is read without a key is the token's own")
+    @Test("The inspection without a key reads only the token's own fields")
     func inspection() throws {
         let inspection = try TokenFile(Array(Samples.paymentData.utf8)).token().inspection()
         #expect(inspection.publicKeyHash == Samples.hash)
@@ -35,7 +35,7 @@ struct TokenFileTests {
     }
 
     @Test(
-        "A wrong field is named",
+        "The error names the invalid field",
         arguments: [
             (Samples.hash, "AA==", "header.publicKeyHash"), (#""version":"EC_v1""#, #""Version":"EC_v1""#, "version"),
             ("EC_v1", "EC_v2", "EC_v2"), (#""data":"AAEC"#, #""data":"AA?C"#, "data"),
@@ -53,7 +53,7 @@ struct TokenFileTests {
 @Suite("status --check")
 struct StatusCheckTests {
     @Test(
-        "The worst finding decides",
+        "The most urgent finding determines the exit status",
         arguments: [
             ([], 0, "OK"), (["notice"], 0, "OK"), (["notice", "warning"], 1, "WARNING"),
             (["warning", "critical", "new"], 2, "CRITICAL"), (["new", "warning"], 3, "UNKNOWN"),
@@ -64,7 +64,7 @@ struct StatusCheckTests {
         #expect(check.line.hasPrefix("merchantkeyd \(word): 3 merchants, 2 below target, 6 active key pairs"))
     }
 
-    @Test("The line has the subjects of the most urgent findings, and notices only where there is nothing else")
+    @Test("The line names the subjects of the most urgent findings, and notices only if there is no warning")
     func subjects() {
         func words(_ severities: [String]) -> String {
             String(StatusCheck(Samples.status(severities)).line.split(separator: "key pairs", maxSplits: 1).last ?? "")

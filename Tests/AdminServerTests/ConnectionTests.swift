@@ -53,7 +53,7 @@ import AdminServer
         }
     }
 
-    @Test("the pipelined requests of many concurrent connections are all answered in order")
+    @Test("the pipelined requests of many concurrent connections are all answered in the order of the requests")
     func concurrent() async throws {
         try await TestServer.run { server in
             _ = try await server.stock()
@@ -145,5 +145,23 @@ import AdminServer
             #expect(try await server.curl("GET", "/v1/health").status == 200)
         }
         for await descriptor in opened { close(descriptor) }
+    }
+
+    @Test("a shutdown closes a connection on which part of a request's head has arrived, without a response")
+    func partialHead() async throws {
+        let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
+        try await TestServer.run { server in
+            let descriptor = try #require(RawConnection.open(server.socket))
+            keep.yield(descriptor)
+            keep.finish()
+            let whole = "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n"
+            #expect(RawConnection.send(Data((whole + "GET /v1/heal").utf8), to: descriptor))
+            let response = RawConnection.receive(from: descriptor) { $0.last == UInt8(ascii: "}") }
+            #expect(response.starts(with: Data("HTTP/1.1 200 ".utf8)))
+        }
+        for await descriptor in opened {
+            #expect(RawConnection.receive(from: descriptor) == Data())
+            close(descriptor)
+        }
     }
 }

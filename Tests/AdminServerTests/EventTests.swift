@@ -53,7 +53,7 @@ struct EventTests {
         }
     }
 
-    @Test("pages, 'after', 'newest' and filters return each event once, in order")
+    @Test("pages, 'after', 'newest' and filters return each event once, sorted by sequence")
     func pages() async throws {
         try await TestServer.run { server in
             for number in 0..<7 { try await Self.append(server, number % 2 == 0 ? .rollWaiting : .rollFinished) }

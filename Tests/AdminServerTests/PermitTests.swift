@@ -68,7 +68,7 @@ import AdminServer
                 ("PATCH", "/v1/merchants/\(stock.merchant)", "{}"),
                 ("GET", "/v1/keys/\(stock.key.base64URL)", nil),
                 ("GET", "/v1/keys/\(stock.key.hex)/csr", nil),
-                ("POST", "/v1/keys/\(stock.key.hex)/revoke", #"{"reason": "tried out"}"#),
+                ("POST", "/v1/keys/\(stock.key.hex)/revoke", #"{"reason": "replaced"}"#),
                 ("GET", "/v1/audit?merchant=\(stock.merchant)", nil),
                 ("GET", "/v1/events", nil), ("GET", "/v1/events?merchant=\(stock.merchant)", nil),
                 ("GET", "/v1/health", nil),

@@ -39,24 +39,36 @@ enum RawConnection {
         return descriptor
     }
 
+    /// - Returns: whether the server took all bytes.
+    static func send(_ bytes: Data, to descriptor: CInt) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Receives until what arrived is complete, the connection ends, or nothing arrived for 20 s.
+    static func receive(from descriptor: CInt, until isComplete: (Data) -> Bool = { _ in false }) -> Data {
+        var received = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !isComplete(received) {
+            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            if count < 0, errno == EAGAIN { return received + Data("the connection did not end in 20 s".utf8) }
+            // A connection that is reset has ended.
+            guard count > 0 else { break }
+            received.append(contentsOf: buffer[..<count])
+        }
+        return received
+    }
+
     private static func exchangeNow(_ bytes: Data, with path: String, keepsSending: Bool) -> Data {
         guard let descriptor = open(path) else { return Data() }
         defer { close(descriptor) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
-            guard count > 0 else { break }
-            rest = rest.dropFirst(count)
-        }
+        _ = send(bytes, to: descriptor)
         if !keepsSending { shutdown(descriptor, CInt(SHUT_WR)) }
-        var answer = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
-            // A connection that does not end is an error; one that is reset has ended.
-            if count < 0, errno == EAGAIN, keepsSending { return Data("the connection did not end in 20 s".utf8) }
-            guard count > 0 else { return answer }
-            answer.append(contentsOf: buffer[..<count])
-        }
+        return receive(from: descriptor)
     }
 }

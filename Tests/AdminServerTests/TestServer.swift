@@ -68,10 +68,10 @@ struct TestServer: Sendable {
                 while !test.log.lines.contains(where: { $0.contains("admin socket listening") }) {
                     try await Task.sleep(for: .milliseconds(2))
                 }
-                let outcome: Result<Void, any Error>
-                do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
+                let result: Result<Void, any Error>
+                do { result = .success(try await body(test)) } catch { result = .failure(error) }
                 await group.triggerGracefulShutdown()
-                try outcome.get()
+                try result.get()
             }
             for try await _ in tasks {}
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [], "something was left behind")

@@ -79,7 +79,8 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("Hundreds of pipelined requests are answered in order, and then a malformed one is refused")
+    @Test(
+        "Hundreds of pipelined requests are answered in the order of the requests, and then a malformed one is refused")
     func manyPipelined() async throws {
         try await stage.serve { _ in
             let (statuses, after) = try await stage.client { client in

@@ -32,7 +32,7 @@ struct ConnectionTests {
         #expect(access(stage.socketPath, F_OK) != 0)
     }
 
-    @Test("Pipelined requests are answered in order, also where a slow one precedes a quick one")
+    @Test("Pipelined requests are answered in the order of the requests, also where a slow one precedes a quick one")
     func order() async throws {
         let rsa = stage.addKey(algorithm: .rsaV1)
         let keys = (0..<30).map { _ in stage.addKey() }

@@ -42,6 +42,26 @@ struct DrainTests {
         }
     }
 
+    @Test(
+        "At shutdown a request that has only partly arrived gets no response", arguments: ["GET /v1/hea", partialBody])
+    func partialRequest(part: String) async throws {
+        try await stage.serve { group in
+            let path = stage.socketPath
+            let client = try await stage.blocking {
+                let client = try SocketClient(path)
+                client.send(SocketClient.request("GET", "/v1/health") + part)
+                #expect(try client.reply()?.status == 200)
+                return Handed(client)
+            }
+            await group.triggerGracefulShutdown()
+            let reply = try await stage.blocking { try client.client.reply()?.status }
+            #expect(reply == nil)
+        }
+    }
+
+    private static let partialBody =
+        "POST /v1/payment-tokens/verify HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
+
     @Test("A client that does not read its responses does not delay the shutdown beyond the drain time")
     func bound() async throws {
         let hash = stage.addKey()

@@ -68,5 +68,5 @@ final class FakeCustodian: KeyCustodian {
         for merchant: MerchantIdentifier
     ) throws -> NewKeyPair { throw NotNeeded() }
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { throw NotNeeded() }
-    func issuerFinding(for certificate: CertificateFacts, at moment: Timestamp) -> IssuerFinding { .notConfigured }
+    func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding { .notConfigured }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPKit
 import NIOCore
 import NIOEmbedded
@@ -8,24 +9,62 @@ import Testing
 @Suite struct RequestGuardTests {
     private final class Count: Sendable {
         let taken = Mutex(0)
+        let faults = Mutex<[HTTPFault]>([])
         var value: Int { taken.withLock { $0 } }
     }
 
     private let count = Count()
 
-    private func channel(_ configure: (inout RequestGuard.Limits) -> Void = { _ in }) throws -> EmbeddedChannel {
-        var limits = RequestGuard.Limits(bodyBytes: 100)
-        configure(&limits)
-        let handler = RequestGuard(
-            limits,
-            render: {
-                RequestGuard.Refusal(
-                    status: .init(statusCode: $0.problem.status), headers: [:], body: ByteBuffer(string: "problem"))
+    private func guardHandler() -> RequestGuard {
+        RequestGuard(
+            RequestGuard.Limits(bodyBytes: 100),
+            render: { [count] fault in
+                count.faults.withLock { $0.append(fault) }
+                return RequestGuard.Refusal(
+                    status: .init(statusCode: fault.problem.status), headers: [:], body: ByteBuffer(string: "problem"))
             },
             onResponseTaken: { [count] in count.taken.withLock { $0 += 1 } })
-        let channel = EmbeddedChannel(handler: handler)
+    }
+
+    private func channel() throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel(handler: guardHandler())
         try channel.connect(to: SocketAddress(unixDomainSocketPath: "/peer")).wait()
         return channel
+    }
+
+    /// The guard behind NIO's codec and pipeline handler, as in the admin server.
+    private func pipelined() throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel()
+        try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+            withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false)
+        try channel.pipeline.syncOperations.addHandler(guardHandler())
+        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/peer")).wait()
+        return channel
+    }
+
+    private var renderedFaults: [HTTPFault] { count.faults.withLock { $0 } }
+
+    /// The targets of the requests that reached the server.
+    private func passedOn(_ channel: EmbeddedChannel) throws -> [String] {
+        var targets: [String] = []
+        while let part = try channel.readInbound(as: HTTPServerRequestPart.self) {
+            if case .head(let head) = part { targets.append(head.uri) }
+        }
+        return targets
+    }
+
+    private func written(_ channel: EmbeddedChannel) throws -> String {
+        var text = ""
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
+        return text
+    }
+
+    private func respond(_ channel: EmbeddedChannel, headers: HTTPHeaders = [:]) throws {
+        var headers = headers
+        headers.add(name: "Content-Length", value: "0")
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
     }
 
     private func head(_ uri: String = "/", _ more: [(String, String)] = []) -> HTTPServerRequestPart {
@@ -111,6 +150,56 @@ import Testing
         try channel.writeInbound(head())
         #expect(try refusalStatus(channel) == 400)
         #expect(try channel.readInbound(as: HTTPServerRequestPart.self) == nil)
+    }
+
+    @Test("after the response that closes the connection, a request that arrived before it is not passed on")
+    func pipelinedBehindTheLast() throws {
+        let channel = try pipelined()
+        try channel.writeInbound(
+            ByteBuffer(string: "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n"))
+        #expect(try passedOn(channel) == ["/1"])
+        try respond(channel, headers: ["Connection": "close"])
+        #expect(try passedOn(channel) == [])
+        #expect(try written(channel).components(separatedBy: "HTTP/1.1 ").count == 2)
+    }
+
+    @Test(
+        "a shutdown closes an idle connection without a response, also where part of a request has arrived",
+        arguments: ["", "GET /1 HTT"])
+    func drainsIdle(part: String) throws {
+        let channel = try pipelined()
+        try channel.writeInbound(ByteBuffer(string: part))
+        channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
+        channel.embeddedEventLoop.run()
+        #expect(!channel.isActive)
+        #expect(try written(channel) == "")
+        #expect(renderedFaults.isEmpty)
+    }
+
+    @Test("after a shutdown began, the request in progress is answered, and no further one")
+    func drainsBusy() throws {
+        let channel = try pipelined()
+        try channel.writeInbound(ByteBuffer(string: "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"))
+        channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
+        try channel.writeInbound(ByteBuffer(string: "GET /2 HTTP/1.1\r\nHost: x\r\n\r\nnot HTTP"))
+        #expect(channel.isActive)
+        #expect(try passedOn(channel) == ["/1"])
+        try respond(channel)
+        #expect(try passedOn(channel) == [])
+        let response = try written(channel)
+        #expect(response.hasPrefix("HTTP/1.1 200 OK") && response.contains("connection: close"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+        #expect(try written(channel) == "")
+    }
+
+    @Test("a connection that the client closes in the middle of a request gets no response")
+    func closedByClient() throws {
+        let channel = try pipelined()
+        try channel.writeInbound(ByteBuffer(string: "GET /1 HTT"))
+        _ = try channel.finish(acceptAlreadyClosed: true)
+        #expect(try written(channel) == "")
+        #expect(renderedFaults.isEmpty)
     }
 
     @Test("an offered upgrade is ignored, and the connection is closed after the response")

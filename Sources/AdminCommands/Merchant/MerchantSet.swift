@@ -5,7 +5,7 @@ import WireAPI
 
 struct MerchantSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Change a merchant's name or target.",
+        commandName: "set", abstract: "Change the properties of a merchant.",
         discussion: """
             A property that is not given stays as it is. Example: \
             merchantkeyctl merchant set merchant.com.example --target 3
@@ -18,7 +18,7 @@ struct MerchantSet: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard !options.isEmpty else { throw ValidationError("nothing to change, expected --name or --target") }
+        guard !options.isEmpty else { throw ValidationError("nothing to change; give a property, such as --target") }
     }
 
     func run() async throws {

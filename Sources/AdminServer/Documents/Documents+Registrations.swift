@@ -8,7 +8,7 @@ extension RegistrationDocument {
     init(_ view: RegistrationView) {
         let (registration, desired) = (view.registration, view.registration.desired)
         let desiredHash = desired.encryptTo.appleHash
-        // Where Apple was asked, its record is shown; it has no domains for an unregistered merchant.
+        // If Apple sent its record, that is shown; it has no domains for an unregistered merchant.
         let apple = view.source == .apple ? registration.known?.details : nil
         let names =
             view.source == .apple ? (apple?.domainNames ?? []).sorted() : desired.domainNames.map(\.rawValue).sorted()
@@ -60,7 +60,7 @@ extension SyncDocument {
         compared = report.compared
         findings = report.findings.map(Finding.init)
         halted = report.halted.map(FailureDocument.init)
-        nextCursor = report.next?.rawValue
+        nextCursor = report.next
     }
 }
 

@@ -7,7 +7,7 @@ import Vocabulary
 struct MetricsPage {
     let counts: StoreCounts
     /// Of the active key pairs' certificates; may have passed.
-    let soonestEnd: Timestamp?
+    let soonestExpiry: Timestamp?
     let rolls: [RollState: Int]
     let webhooks: [WebhookState]
     /// The last rotation of master key or data key; nil where there was none.
@@ -22,7 +22,7 @@ struct MetricsPage {
         func gauge(_ name: String, _ help: String, _ value: Int?) { page.append(gauge: name, help, value) }
         page.append(
             "merchantkeyd_build_info", .gauge, "The daemon's version.", [.init([("version", version)], 1)])
-        gauge("merchantkeyd_merchants", "Merchants that were not removed.", counts.merchants)
+        gauge("merchantkeyd_merchants", "Merchants, without those that were removed.", counts.merchants)
         gauge(
             "merchantkeyd_merchants_below_target", "Merchants with fewer active key pairs than their target.",
             counts.merchantsBelowTarget)
@@ -30,16 +30,16 @@ struct MetricsPage {
             "merchantkeyd_key_pairs", .gauge, "Key pairs by state.",
             KeyState.allCases.map { .init([("state", $0.rawValue)], counts.keyPairs[$0] ?? 0) })
         page.append(
-            "merchantkeyd_rolls", .gauge, "Rolls by state; those that ended are kept.",
+            "merchantkeyd_rolls", .gauge, "Rolls by state, including finished and abandoned ones.",
             RollState.allCases.map { .init([("state", $0.rawValue)], rolls[$0] ?? 0) })
-        gauge("merchantkeyd_certificates", "Certificates stored.", counts.certificates)
+        gauge("merchantkeyd_certificates", "Stored certificates.", counts.certificates)
         gauge(
             "merchantkeyd_active_key_pairs_with_ended_certificate",
-            "Active key pairs whose every certificate has ended.", counts.activeWithExpiredCertificate)
+            "Active key pairs of which every certificate has expired.", counts.activeWithExpiredCertificate)
         gauge(
             "merchantkeyd_certificate_soonest_end_timestamp_seconds",
-            "When the first certificate of an active key pair ends.",
-            soonestEnd.map { Int($0.millisecondsSince1970 / 1000) })
+            "Time at which the first certificate of an active key pair expires.",
+            soonestExpiry.map { Int($0.millisecondsSince1970 / 1000) })
         func webhookMetric(_ name: String, _ help: String, _ value: (WebhookState) -> Int?) {
             page.append(
                 name, .gauge, help,
@@ -47,34 +47,39 @@ struct MetricsPage {
                     value(webhook).map { .init([("webhook", webhook.name)], $0) }
                 })
         }
-        webhookMetric("merchantkeyd_events_undelivered", "Events that wait for delivery to a webhook.") {
+        webhookMetric("merchantkeyd_events_undelivered", "Events that were not delivered to the webhook yet.") {
             $0.undelivered
         }
-        webhookMetric("merchantkeyd_events_parked", "Events that were parked after a day of failures.") { $0.parked }
+        webhookMetric(
+            "merchantkeyd_events_parked",
+            "Events that are not sent again until requested, because delivery failed for 24 hours."
+        ) { $0.parked }
         webhookMetric(
             "merchantkeyd_events_oldest_undelivered_timestamp_seconds",
-            "When the oldest event occurred that waits for delivery to a webhook."
+            "Time of the oldest event that was not delivered to the webhook yet."
         ) { $0.oldestUndelivered.map { Int($0.millisecondsSince1970 / 1000) } }
         gauge("merchantkeyd_audit_records", "Records in the audit chain.", counts.auditRecords)
         gauge(
             "merchantkeyd_registrations", "Merchants that have a domain registered with Apple.", counts.registrations)
         gauge(
-            "merchantkeyd_registrations_drifting", "Registrations of which Apple's record is known to differ.",
+            "merchantkeyd_registrations_drifting", "Registrations that are known to differ from Apple's record.",
             counts.registrationsDrifting)
         gauge(
-            "merchantkeyd_registration_calls_open", "Calls to Apple whose outcome is not known yet.",
+            "merchantkeyd_registration_calls_open", "Calls to Apple whose outcome is unknown.",
             counts.registrationCallsOpen)
         gauge(
             "merchantkeyd_key_rotation_left",
-            "Private keys that the last rotation of master key or data key has not re-encrypted yet.",
+            "Private keys that the current rotation of the master key or the data key has not re-encrypted yet.",
             rotation.map { $0.state == .sealing ? max(0, $0.total - $0.done) : 0 })
         gauge(
-            "merchantkeyd_key_rotation_started_timestamp_seconds", "When a rotation began that is not finished.",
+            "merchantkeyd_key_rotation_started_timestamp_seconds",
+            "Time at which the current rotation of the master key or the data key began.",
             rotation.flatMap { $0.state == .finished ? nil : Int($0.startedAt.millisecondsSince1970 / 1000) })
         page.append(requests)
         gauge(
-            "process_start_time_seconds", "When the daemon started.", Int(startedAt.millisecondsSince1970 / 1000))
-        gauge("process_resident_memory_bytes", "Memory in use.", residentBytes)
+            "process_start_time_seconds", "Time at which the daemon started.",
+            Int(startedAt.millisecondsSince1970 / 1000))
+        gauge("process_resident_memory_bytes", "Memory that the daemon uses.", residentBytes)
         return page.text
     }
 }

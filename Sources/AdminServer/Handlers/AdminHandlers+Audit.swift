@@ -42,7 +42,7 @@ extension AdminHandlers {
     }
 }
 
-private enum AuditOrder: String, CaseIterable {
+private enum AuditOrder: String, NamedValue {
     case newestFirst, oldestFirst
 }
 

@@ -31,10 +31,9 @@ extension AdminHandlers {
             return try AdminResponse(Page(items: found.map(EventDocument.init), nextCursor: nil))
         }
         let wait = try Self.wait(call)
-        let (asked, operations) = (query, operations)
         // During a shutdown the response is sent at once: the client asks again when the daemon runs.
-        let found = try await cancelWhenGracefulShutdown {
-            try await operations.events.events(asked, waitingUpTo: wait)
+        let found = try await cancelWhenGracefulShutdown { [query, operations] in
+            try await operations.events.events(query, waitingUpTo: wait)
         }
         return try AdminResponse(Page(found, limit: limit, document: EventDocument.init) { String($0.sequence) })
     }

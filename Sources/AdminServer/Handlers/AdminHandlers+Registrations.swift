@@ -69,12 +69,9 @@ extension AdminHandlers {
             throw MerchantError(
                 .malformed, "'limit' is \(limit), expected 1 to \(Page<RegistrationDocument>.largestLimit)")
         }
-        let cursor = try body.cursor.map { text throws(MerchantError) in
-            try PartnerInternalMerchantIdentifier(text, named: "cursor")
-        }
         let repair = body.repair ?? false
         let report = try await operations.registrationSync.sync(
-            after: cursor, limit: limit, repair: repair, for: call.request)
+            after: body.cursor, limit: limit, repair: repair, for: call.request)
         return try AdminResponse(SyncDocument(report)).about(dryRun: !repair)
     }
 

@@ -28,7 +28,7 @@ extension AdminHandlers {
     func getMetrics(_ call: AdminCall) async throws -> AdminResponse {
         let status = try await operations.monitoring.status()
         let page = MetricsPage(
-            counts: status.counts, soonestEnd: try await operations.monitoring.soonestExpiry(), rolls: status.rolls,
+            counts: status.counts, soonestExpiry: try await operations.monitoring.soonestExpiry(), rolls: status.rolls,
             webhooks: status.webhooks,
             rotation: try await operations.masterKey.masterKeyStatus()?.rotation, requests: requests, version: version,
             startedAt: startedAt,

@@ -5,7 +5,7 @@ import ServerKit
 
 /// One route of the admin socket: its method and path, the permit that it needs, its limits, and its handler.
 ///
-/// Each route stands beside its handler, in the file of its resource. ``all`` is the one list: the router is built from
+/// Each route is declared beside its handler, in the file of its resource. ``all`` is the one list: the router is built from
 /// it, and tests compare it with `schema/openapi.yaml`.
 package struct AdminRoute: Sendable {
     package enum Effect: String, Sendable, CaseIterable {

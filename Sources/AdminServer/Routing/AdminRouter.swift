@@ -58,7 +58,7 @@ struct PathCheck: RouterMiddleware {
     }
 }
 
-/// Checks the permit that the route declares, and hands its handler on.
+/// Checks the permit that the route declares, and adds the handler to the context.
 struct PermitCheck: RouterMiddleware {
     let route: AdminRoute
     let handlers: AdminHandlers
@@ -82,8 +82,8 @@ struct ReadLimit: RouterMiddleware {
         _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
     ) async throws -> Response {
         guard route.method == .get else { return try await next(request, context) }
-        let turns = context.query?["wait"] == nil ? reads : waitingReads
-        return try await turns.run(for: context.peer.holder) { try await next(request, context) }
+        let limit = context.query?["wait"] == nil ? reads : waitingReads
+        return try await limit.run(for: context.peer.holder) { try await next(request, context) }
     }
 }
 
@@ -103,7 +103,7 @@ struct NoRoute: RouterMiddleware {
 }
 
 extension AdminRoute {
-    /// Whether the route's template matches a path, with whatever method.
+    /// Whether the route's template matches a path. The method is not compared.
     package func matches(_ path: some StringProtocol) -> Bool {
         let (template, segments) = (RouterPath(self.path), path.split(separator: "/"))
         return template.count == segments.count && zip(template, segments).allSatisfy { $0 ~= $1 }

@@ -3,7 +3,7 @@ import ServerKit
 import Vocabulary
 
 /// A value in a route's path, which says for which merchant the caller needs the permit.
-protocol PathParameter: RequestField, Sendable {
+protocol PathParameter: TextValue {
     /// The parameter's name in the path's template.
     static var name: String { get }
 
@@ -38,11 +38,15 @@ struct RollNumber: PathParameter {
     let number: Int
 
     /// At most 18 digits: every such number fits an `Int`.
-    init(_ text: String, named field: String) throws(MerchantError) {
+    init?(text: String) {
         guard text.utf8.count <= 18, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
-        else { throw MerchantError(.malformed, "'\(field)' is not a roll's number, expected digits") }
+        else { return nil }
         self.number = number
     }
+
+    var text: String { String(number) }
+
+    static func refusal(of text: String) -> String { "is not a roll's number, expected digits" }
 
     func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier? {
         try await handlers.owner(ofRoll: number)

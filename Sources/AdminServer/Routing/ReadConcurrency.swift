@@ -1,7 +1,7 @@
 package import LocalSocket
 import Synchronization
 
-/// Limits how many reads of one user are answered at the same time; further ones wait for their turn.
+/// Limits how many reads of one user are answered at the same time; further ones wait.
 ///
 /// A list of a thousand items takes several milliseconds of processor time. Without the limit, other users would wait for
 /// the lists of a user with hundreds of connections.
@@ -40,7 +40,7 @@ package final class ReadConcurrency: Sendable {
     private func end(_ user: Shares.Holder) {
         let next: CheckedContinuation<Void, Never>? = users.withLock { users in
             guard var state = users[user] else { return nil }
-            // The turn passes to the read that has waited longest.
+            // The read that has waited longest runs next.
             guard state.waiting.isEmpty else {
                 let next = state.waiting.removeFirst()
                 users[user] = state

@@ -9,7 +9,7 @@ import ServerKit
 
 /// Turns errors into problem documents, and counts every request.
 struct RequestReport: RouterMiddleware {
-    /// Routes by method and path, with their indices in the list that `recorder` was made with.
+    /// Routes by method and path, with their indices in the list of `recorder`.
     private static let routes = Dictionary(
         uniqueKeysWithValues: AdminRoute.all.enumerated().map { index, route in
             ("\(route.method.rawValue) \(route.path)", (index: index, route: route))

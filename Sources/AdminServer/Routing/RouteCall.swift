@@ -17,7 +17,7 @@ struct RouteCall: Sendable {
             peer: context.peer, requestId: context.requestId, headers: context.headers, query: query,
             body: context.body)
         let response = try await handler(call)
-        // A change that was made is answered in any case. Only lists are large.
+        // A change gets its response even if memory is short, because it was already made. Only lists are large.
         if route.method == .get, !response.isShared { try context.reserve(response.body.readableBytes) }
         log(response, context)
         return Response(

@@ -1,9 +1,6 @@
 import Glibc
 import NIOCore
 
-/// Notifies a connection that the server shuts down.
-struct DrainEvent: Sendable {}
-
 extension ConnectionHandler {
     /// Receives nothing new. What the kernel already holds is still read and answered; then the connection ends.
     ///

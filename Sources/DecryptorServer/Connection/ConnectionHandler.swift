@@ -46,7 +46,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let resources: LoopResources
     private(set) var context: ChannelHandlerContext?
     private var arriving: Arriving?
-    /// What waits for the next turn of the user.
+    /// Items that wait for the next turn of the user.
     private var waiting = CircularBuffer<Item>()
     /// How many more requests of the current read may be handled in this turn.
     private var turnLeft = Limits.requestsPerTurn
@@ -55,6 +55,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private(set) var inputEnded = false
     /// The client has sent its last byte.
     private var inputClosed = false
+    /// The server shuts down.
+    private var isDraining = false
     /// The last response was written.
     private var outputEnded = false
     private var needsFlush = false
@@ -297,7 +299,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         clock.touch()
         if waiting.isEmpty { turnLeft = Limits.requestsPerTurn }
-        // The codec holds bytes that are not a whole part yet: the beginning of a request.
+        // The codec holds the beginning of a part of a request.
         if !inputEnded, arriving != nil || !readBroughtPart { watchArrival(context) }
         readBroughtPart = false
         flushIfNeeded(context)
@@ -344,7 +346,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
             arriving = nil
             // Without outstanding responses the connection has no purpose.
             if hasNothingOutstanding { closeOnceWritten(context) }
-        case is DrainEvent: stopReceiving(context)
+        case is DrainEvent:
+            isDraining = true
+            stopReceiving(context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -352,7 +356,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // Bytes that follow those that could not be parsed.
         guard !(error is ByteToMessageDecoderError) else { return }
-        guard let fault = HTTPFault(decoding: error) else { return context.close(promise: nil) }
+        guard let fault = HTTPFault(decoding: error), context.channel.isActive else {
+            return context.close(promise: nil)
+        }
+        // The shutdown cut the request off: the connection ends without a response to it.
+        if isDraining, case HTTPParserError.invalidEOFState = error { return }
         refuse(fault)
     }
 }

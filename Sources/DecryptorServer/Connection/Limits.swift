@@ -28,8 +28,9 @@ package struct Limits: Sendable {
 
     /// The event loops' nice value, where the process may lower it.
     static let niceness: CInt = -10
-    /// Bytes taken from a connection at once.
-    static let readBytes = 16 * 1024
+    /// Bytes read from a connection at once: a request with a payment token. More would let the pipelined requests of one
+    /// read, which are all decoded at once, delay other users for longer.
+    static let readBytes = 8 * 1024
     /// Connections that the kernel holds until they are accepted; it caps this at net.core.somaxconn.
     static let backlog: CInt = 4096
 }

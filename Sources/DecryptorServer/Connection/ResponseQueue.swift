@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The responses that a connection owes, in the order of the requests, in whatever order they become known.
+/// The outstanding responses of a connection, in the order of the requests. They may become known in another order.
 package struct ResponseQueue {
     /// A request's place in the order.
     package struct Place: Hashable, Sendable {

@@ -42,8 +42,8 @@ extension Endpoints {
     /// An RSA key takes a millisecond, too long for an event loop.
     func symmetricKey(_ target: RouteMatch, _ body: ByteBuffer, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.named(by: target)
-        let asked = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
-        let material = try Self.material(asked)
+        let request = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
+        let material = try Self.material(request)
         let now = operations.now
         if let known = responses.entry(for: hash, at: now), known.algorithm == .ecV1 {
             let response = try symmetricKey(known, hash, material, peer)
@@ -95,7 +95,7 @@ extension Endpoints {
         }
     }
 
-    private static func material(_ asked: SymmetricKeyRequest) throws(MerchantError) -> SymmetricKeyMaterial {
+    private static func material(_ request: SymmetricKeyRequest) throws(MerchantError) -> SymmetricKeyMaterial {
         func bytes(_ text: String, _ name: String) throws(MerchantError) -> [UInt8] {
             guard let bytes = Base64.decode(text), bytes.count <= 512 else {
                 throw MerchantError(
@@ -103,10 +103,10 @@ extension Endpoints {
             }
             return Array(bytes)
         }
-        if let text = asked.ephemeralPublicKey {
+        if let text = request.ephemeralPublicKey {
             return .ephemeralPublicKey(try bytes(text, "ephemeralPublicKey"))
         }
-        return .wrappedKey(try bytes(asked.wrappedKey ?? "", "wrappedKey"))
+        return .wrappedKey(try bytes(request.wrappedKey ?? "", "wrappedKey"))
     }
 
     /// Reads the store, and caches the response unless the key changed meanwhile.

@@ -13,37 +13,37 @@ extension Endpoints {
     /// `POST /v1/payment-tokens/verify`: reads; needs no stored key, claims nothing.
     func verifyToken(_ body: ByteBuffer, _ peer: Peer) -> ResponsePlan {
         .blocking {
-            let asked = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
-            if asked.receivedAt != nil { try peer.require(.judgeAtOtherTime) }
+            let verification = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
+            if verification.receivedAt != nil { try peer.require(.judgeAtOtherTime) }
             var document = ByteBuffer()
-            document.writeVerification(operations.verify(asked.token, receivedAt: asked.receivedAt), [])
+            document.writeVerification(operations.verify(verification.token, receivedAt: verification.receivedAt), [])
             return EncodedResponse(.ok, bodyCapacity: document.readableBytes) { $0.writeImmutableBuffer(document) }
         }
     }
 
     /// `POST /v1/payment-tokens/decrypt`: claims the token, and records in the audit what must be accountable.
-    func decryptToken(_ asked: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
+    func decryptToken(_ received: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
         .waiting(Request(caller: peer.caller, requestId: RequestId.make())) { recorded in
-            let order = try DecryptTokenRequest(JSONFields(parsing: asked.body.readableBytesView))
-            let hash = order.token.publicKeyHash
-            for permit in order.permits { try peer.require(permit, of: hash) }
-            let permits = order.permits
+            let decryption = try DecryptTokenRequest(JSONFields(parsing: received.body.readableBytesView))
+            let hash = decryption.token.publicKeyHash
+            for permit in decryption.permits { try peer.require(permit, of: hash) }
+            let permits = decryption.permits
             let key: TokenKey
             do {
                 key = try await self.key(hash) { merchant in
                     for permit in permits { try peer.require(permit, of: hash, for: merchant) }
                 }
             } catch let error as MerchantError where error.code == .keyRevoked || error.code == .keyDestroyed {
-                operations.countRequestForRevokedKey(by: order.token, order.terms)
+                operations.countRequestForRevokedKey(by: decryption.token, decryption.terms)
                 throw error
             }
             let request = Request(
                 caller: peer.caller, requestId: recorded.requestId,
                 idempotency: try Request.Idempotency(
-                    lines: asked.idempotencyKeys, caller: peer.caller, operation: "POST \(Paths.decryptToken)",
-                    body: Array(asked.body.readableBytesView)))
-            let opened = try await operations.open(order.token, with: key, on: order.terms, for: request)
-            return Self.response(opened, order.view, request)
+                    lines: received.idempotencyKeys, caller: peer.caller, operation: "POST \(Paths.decryptToken)",
+                    body: Array(received.body.readableBytesView)))
+            let opened = try await operations.open(decryption.token, with: key, on: decryption.terms, for: request)
+            return Self.response(opened, decryption.view, request)
         }
     }
 

@@ -1,25 +1,38 @@
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 import Synchronization
-import WireAPI
+package import WireAPI
 
-/// Responses to `GET /v1/health`. Each is encoded once and kept until health changes, because callers ask often.
-final class HealthResponses: Sendable {
+/// Responses to `GET /v1/health`. Health is read at most once in each ``freshTime``, so that a flood of these requests costs
+/// no more than other requests; a response is encoded once and kept until health changes.
+package final class HealthResponses: Sendable {
+    package static let freshTime = TimeAmount.milliseconds(1)
+
+    private struct Last: Sendable {
+        let document: HealthDocument
+        let response: EncodedResponse
+        var readAt: NIODeadline
+    }
+
     private let read: @Sendable () -> HealthDocument
-    private let last = Mutex<(document: HealthDocument, response: EncodedResponse)?>(nil)
+    private let last = Mutex<Last?>(nil)
 
     /// - Parameter read: called on an event loop: it must not wait.
-    init(_ read: @escaping @Sendable () -> HealthDocument) { self.read = read }
+    package init(_ read: @escaping @Sendable () -> HealthDocument) { self.read = read }
 
-    func response() -> EncodedResponse {
-        let document = read()
-        return last.withLock { last in
-            if let last, last.document == document { return last.response }
+    package func response(at now: NIODeadline = .now()) -> EncodedResponse {
+        last.withLock { last in
+            if let last, now < last.readAt + Self.freshTime { return last.response }
+            let document = read()
+            if let known = last, known.document == document {
+                last?.readAt = now
+                return known.response
+            }
             let body = JSONBytes.encode(document)
             let response = EncodedResponse(
                 document.ready ? .ok : .serviceUnavailable, bodyCapacity: body.count
             ) { $0.writeBytes(body) }.compacted
-            last = (document, response)
+            last = Last(document: document, response: response, readAt: now)
             return response
         }
     }

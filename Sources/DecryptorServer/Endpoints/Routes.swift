@@ -56,5 +56,5 @@ package struct DecryptorRoute: Sendable {
     /// The methods, as `Allow` lists them.
     var allowed: String { method == .GET ? "GET, HEAD" : method.rawValue }
 
-    func answers(_ asked: HTTPMethod) -> Bool { asked == method || (asked == .HEAD && method == .GET) }
+    func answers(_ requested: HTTPMethod) -> Bool { requested == method || (requested == .HEAD && method == .GET) }
 }

@@ -14,7 +14,7 @@ package struct EncodedResponse: Sendable {
     package let holdsSecret: Bool
 
     /// Bytes reserved for the head before the body is written; the longest head has less than 300.
-    private static let headRoom = 384
+    private static let headCapacity = 384
 
     /// - Parameters:
     ///   - fields: further header fields.
@@ -24,9 +24,9 @@ package struct EncodedResponse: Sendable {
         bodyCapacity: Int, holdsSecret: Bool = false,
         body: (inout ByteBuffer) throws -> Void
     ) rethrows {
-        var buffer = ByteBufferAllocator().buffer(capacity: Self.headRoom + bodyCapacity)
-        buffer.moveWriterIndex(to: Self.headRoom)
-        buffer.moveReaderIndex(to: Self.headRoom)
+        var buffer = ByteBufferAllocator().buffer(capacity: Self.headCapacity + bodyCapacity)
+        buffer.moveWriterIndex(to: Self.headCapacity)
+        buffer.moveReaderIndex(to: Self.headCapacity)
         try body(&buffer)
         var head = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
         for (name, value) in fields { head += "\(name): \(value)\r\n" }
@@ -34,9 +34,9 @@ package struct EncodedResponse: Sendable {
         if holdsSecret { head += "Cache-Control: no-store\r\n" }
         head += "\r\n"
         headLength = head.utf8.count
-        precondition(headLength <= Self.headRoom, "heads consist of the daemon's own words, and those fit")
-        buffer.setString(head, at: Self.headRoom - headLength)
-        buffer.moveReaderIndex(to: Self.headRoom - headLength)
+        precondition(headLength <= Self.headCapacity, "a head has only text of the daemon, which fits")
+        buffer.setString(head, at: Self.headCapacity - headLength)
+        buffer.moveReaderIndex(to: Self.headCapacity - headLength)
         bytes = buffer
         self.status = Int(status.code)
         self.holdsSecret = holdsSecret

@@ -3,7 +3,7 @@ package import Vocabulary
 /// Something that an operator must know or act on. Stored in the transaction of the change that caused it, then listed
 /// and delivered.
 package struct Event: Hashable, Sendable {
-    package enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, NamedValue {
         case certificateStored
         case keyPromoted
         /// The first successful decryption with a key pair that Apple should switch to.

@@ -1,5 +1,7 @@
+import Vocabulary
+
 /// How urgent an event or a finding of `status` is, mildest first.
-package enum Severity: String, Sendable, CaseIterable, Comparable {
+package enum Severity: String, NamedValue, Comparable {
     case notice, warning, critical
 
     package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }

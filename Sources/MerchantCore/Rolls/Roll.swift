@@ -52,7 +52,7 @@ package struct Roll: Hashable, Sendable {
 }
 
 /// The state of a roll: `started → certificateStored → promoted → quiet → finished`, or `abandoned`.
-package enum RollState: String, Sendable, CaseIterable {
+package enum RollState: String, NamedValue {
     /// Key pair and CSR exist; Apple has not signed the certificate yet.
     case started
     /// Decryptors can use the new key; it must be activated at Apple.

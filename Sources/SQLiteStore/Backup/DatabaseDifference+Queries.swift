@@ -133,12 +133,12 @@ extension DatabaseDifference.Kind.Query {
                 ELSE 'changed' END AS was,
             CASE WHEN older.identifier IS NULL THEN NULL
                 WHEN newer.removed_at IS NOT NULL AND older.removed_at IS NULL THEN 'not removed'
-                ELSE 'with its earlier name and target' END AS now
+                ELSE 'with its earlier properties' END AS now
             """,
         rows: """
             FROM main.merchants AS newer LEFT JOIN older.merchants AS older ON older.identifier = newer.identifier
-            WHERE older.identifier IS NULL OR older.name IS NOT newer.name
-                OR older.target_active_key_pairs <> newer.target_active_key_pairs
+            WHERE older.identifier IS NULL
+                OR \(MerchantRow.propertyColumns.map { "older.\($0) IS NOT newer.\($0)" }.joined(separator: " OR "))
                 OR (older.removed_at IS NULL) <> (newer.removed_at IS NULL)
             """,
         order: "newer.identifier")

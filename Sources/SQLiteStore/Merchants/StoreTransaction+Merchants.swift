@@ -19,12 +19,7 @@ extension StoreTransaction {
                 .merchantInUse,
                 "merchant \(merchant.identifier) has \(active) active key pair\(active == 1 ? "" : "s"), expected none")
         }
-        let changed = try execute(
-            "UPDATE merchants SET name = ?, target_active_key_pairs = ?, removed_at = ? WHERE identifier = ?",
-            [
-                merchant.name, merchant.targetActiveKeyPairs, merchant.removedAt?.millisecondsSince1970,
-                merchant.identifier.rawValue,
-            ])
+        let changed = try execute(MerchantRow.update, MerchantRow.updateValues(merchant))
         guard changed == 1 else {
             throw MerchantError(.merchantNotFound, "there is no merchant \(merchant.identifier)")
         }

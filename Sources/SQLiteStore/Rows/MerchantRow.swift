@@ -4,7 +4,14 @@ import Vocabulary
 
 /// How a merchant stands in the table `merchants`.
 enum MerchantRow {
-    static let columns = "identifier, name, target_active_key_pairs, created_at, removed_at"
+    /// The columns of the properties that an admin sets, with their values.
+    private static let properties: [(column: String, value: @Sendable (Merchant) -> (any DatabaseValueConvertible)?)] =
+        [
+            ("name", { $0.name }), ("target_active_key_pairs", { $0.targetActiveKeyPairs }),
+        ]
+    static let propertyColumns = properties.map(\.column)
+
+    static let columns = "identifier, created_at, removed_at, \(propertyColumns.joined(separator: ", "))"
 
     static func merchant(_ row: Row) throws -> Merchant {
         Merchant(
@@ -15,12 +22,24 @@ enum MerchantRow {
     }
 
     static let insertion =
-        "INSERT INTO merchants (identifier, name, target_active_key_pairs, created_at, removed_at) VALUES (?, ?, ?, ?, ?)"
+        "INSERT INTO merchants (\(columns)) VALUES (?, ?, ?\(String(repeating: ", ?", count: properties.count)))"
 
     static func values(_ merchant: Merchant) -> StatementArguments {
         [
-            merchant.identifier.rawValue, merchant.name, merchant.targetActiveKeyPairs,
-            merchant.createdAt.millisecondsSince1970, merchant.removedAt?.millisecondsSince1970,
-        ]
+            merchant.identifier.rawValue, merchant.createdAt.millisecondsSince1970,
+            merchant.removedAt?.millisecondsSince1970,
+        ] + propertyValues(merchant)
+    }
+
+    /// Changes the properties and the time of the removal.
+    static let update =
+        "UPDATE merchants SET \(propertyColumns.map { "\($0) = ?, " }.joined())removed_at = ? WHERE identifier = ?"
+
+    static func updateValues(_ merchant: Merchant) -> StatementArguments {
+        propertyValues(merchant) + [merchant.removedAt?.millisecondsSince1970, merchant.identifier.rawValue]
+    }
+
+    private static func propertyValues(_ merchant: Merchant) -> StatementArguments {
+        StatementArguments(properties.map { $0.value(merchant) })
     }
 }
