@@ -1,4 +1,4 @@
-"""A merchant's web site with the domain verification file given. Prints its port."""
+"""A merchant's web site that serves the given file as its domain verification file. Prints its port."""
 import http.server
 import ssl
 import sys
