@@ -29,12 +29,12 @@ import Vocabulary
         let threads = workers.map { worker in BackgroundThread { worker.work() } }
         var heads: Set<Int> = []
         for number in 0..<12 {
-            let made = try Installation.run([
+            let created = try Installation.run([
                 "\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket, "--output", "json",
                 "backup", "create", installation.path("b\(number)"),
             ])
-            #expect(made.status == 0, "\(made.output) \(made.error)")
-            let backup = try #require(try made.json()["backup"] as? [String: Any])
+            #expect(created.status == 0, "\(created.output) \(created.error)")
+            let backup = try #require(try created.json()["backup"] as? [String: Any])
             heads.insert((backup["auditHead"] as? [String: Any])?["sequence"] as? Int ?? 0)
         }
         installation.stop(SIGKILL)
@@ -254,7 +254,7 @@ import Vocabulary
         for name in restoring { #expect(!FileManager.default.fileExists(atPath: name), "\(name)") }
         // The daemon serves meanwhile, because the disk with the backups may hang.
         try installation.eventually("the draft is removed") { !FileManager.default.fileExists(atPath: draft) }
-        #expect(try installation.ctl("backup", "create", installation.path("whole.backup")).status == 0)
+        #expect(try installation.ctl("backup", "create", installation.path("complete.backup")).status == 0)
         installation.stop()
         #expect(try installation.sql("SELECT value FROM daemon_facts WHERE name = 'backupDraft'").isEmpty)
     }

@@ -110,7 +110,7 @@ import Testing
 
     @Test func `a missing write-ahead log fails diagnose and the start`() throws {
         try installation.start()
-        #expect(try installation.ctl("merchant", "add", "merchant.com.example.gone").status == 0)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.last").status == 0)
         installation.stop(SIGKILL)
         #expect(try installation.diagnose().outcome("write-ahead log") == "success")
         try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.sqlite-wal"))

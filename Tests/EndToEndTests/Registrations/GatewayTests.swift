@@ -75,8 +75,8 @@ struct GatewayTests {
 
         let closed = try installation.ctl("registration", "unregister", Self.partner, "--reason", "closed", "--yes")
         #expect(closed.status == 0, "\(closed.error)")
-        let gone = try installation.ctl("registration", "details", Self.partner, "--refresh")
-        #expect(gone.status == 1 && gone.refusalCode == "registrationNotFound", "\(gone.error)")
+        let unregistered = try installation.ctl("registration", "details", Self.partner, "--refresh")
+        #expect(unregistered.status == 1 && unregistered.refusalCode == "registrationNotFound", "\(unregistered.error)")
         if apple == .sandbox { #expect(try installation.registeredAtApple().isEmpty) }
     }
 
