@@ -64,8 +64,9 @@ struct DrainTests {
     }
 }
 
-/// Passes a client from one thread to the next; only one thread uses it at a time.
+/// Passes a client from one thread to the next.
 private struct Handed: @unchecked Sendable {
+    // Proof for @unchecked Sendable: only one thread uses the client at a time.
     let client: SocketClient
 
     init(_ client: SocketClient) { self.client = client }

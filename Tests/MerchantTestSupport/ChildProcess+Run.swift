@@ -24,7 +24,8 @@ extension ChildProcess {
 
     /// Runs a program to its end.
     ///
-    /// Its standard streams are files without a name, so that neither side can block on a full pipe.
+    /// Its standard streams are files without a name, so that neither side can block on a full pipe. A program that opens
+    /// `/dev/stdout` again therefore overwrites its own output.
     package static func run(
         _ command: [String], input: some Collection<UInt8> = [UInt8](), environment: [String: String]? = nil,
         directory: String? = nil
@@ -75,16 +76,7 @@ private final class TemporaryFile {
 
     func contents() throws -> [UInt8] {
         defer { withExtendedLifetime(self) {} }
-        let size = Int(lseek(descriptor, 0, SEEK_END))
-        var bytes = [UInt8](repeating: 0, count: size)
-        var read = 0
-        while read < size {
-            let count = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress! + read, size - read, off_t(read))
-            }
-            guard count > 0 else { throw POSIXError(.EIO) }
-            read += count
-        }
-        return bytes
+        lseek(descriptor, 0, SEEK_SET)
+        return Array(try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() ?? Data())
     }
 }

@@ -46,15 +46,13 @@ struct SandboxTokens: Sendable {
         let merchant = try #require(MerchantIdentifier(Self.merchant))
         for version in ApplePayToken.Version.allCases {
             let options = version == .ecV1 ? ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"] : ["rsa:2048"]
-            let output = String(
-                decoding: try OpenSSL.run(
-                    ["req", "-new", "-nodes", "-subj", "/CN=x", "-keyout", "/dev/stdout", "-newkey"] + options),
-                as: UTF8.self)
-            let csr = try #require(output.range(of: "-----BEGIN CERTIFICATE REQUEST-----"))
+            let keyFile = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).key")
+            defer { try? FileManager.default.removeItem(at: keyFile) }
+            let csr = try OpenSSL.run(
+                ["req", "-new", "-nodes", "-subj", "/CN=x", "-keyout", keyFile.path, "-newkey"] + options)
             certificates[version] = try authority.issue(
-                csr: Array(output[csr.lowerBound...].utf8), merchant: merchant, purpose: .paymentProcessing,
-                notBefore: signedAt)
-            privateKeys[version] = String(output[..<csr.lowerBound])
+                csr: csr, merchant: merchant, purpose: .paymentProcessing, notBefore: signedAt)
+            privateKeys[version] = try String(contentsOf: keyFile, encoding: .utf8)
         }
         (self.certificates, self.privateKeys) = (certificates, privateKeys)
     }
