@@ -1,6 +1,7 @@
 import AppleGateway
 import Foundation
 import MerchantCore
+import MerchantTestSupport
 import NIOHTTP1
 import OutboundHTTP
 import Testing
@@ -121,8 +122,8 @@ import Vocabulary
         #expect(silent.finding == .timedOut(seconds: 1))
         let site = try await TestSite(fixture) { _ in .nothing }
         await site.stop()
-        let gone = try await check("127.0.0.1:\(site.port)")
-        #expect(gone.finding == .connectionRefused("127.0.0.1"))
+        let closed = try await check("127.0.0.1:\(site.port)")
+        #expect(closed.finding == .connectionRefused("127.0.0.1"))
         let endless = try await check { _ in .answer(200, [:], [UInt8](repeating: 65, count: (1 << 20) + 1)) }
         #expect(endless.finding == .tooLarge(limit: 1 << 20))
         let cut = try await check { _ in .half(Self.file) }

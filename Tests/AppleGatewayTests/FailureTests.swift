@@ -108,7 +108,7 @@ import Vocabulary
         }
     }
 
-    @Test func `an uncertain earlier attempt stays uncertain whatever a later one returns`() async throws {
+    @Test func `an uncertain attempt stays uncertain after any later response`() async throws {
         try await withSandbox(fixture) { sandbox in
             let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), attempts: 3, waits: Guarded([]))
             try await withGateway(gateway) { gateway in

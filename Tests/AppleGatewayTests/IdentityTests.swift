@@ -2,6 +2,7 @@ import AppleGateway
 import Foundation
 import KeyCustody
 import MerchantCore
+import MerchantTestSupport
 import OutboundHTTP
 import SandboxKit
 import Testing
@@ -181,17 +182,17 @@ import Vocabulary
         async throws
     {
         try await withSandbox(fixture) { sandbox in
-            let stranger = try await ask(sandbox.url, fixture.files("stranger"))
-            #expect(stranger?.kind == .unauthorized)
-            #expect(stranger?.status == 401)
-            #expect(stranger?.detail.contains("not issued as an identity certificate") == true)
+            let untrusted = try await ask(sandbox.url, fixture.files("untrusted"))
+            #expect(untrusted?.kind == .unauthorized)
+            #expect(untrusted?.status == 401)
+            #expect(untrusted?.detail.contains("not issued as an identity certificate") == true)
             let expired = try await ask(sandbox.url, unchecked("expired"))
             #expect(expired?.kind == .unauthorized)
             #expect(expired?.detail.contains("expired at") == true)
             let missing = try await ask(sandbox.url, FixedIdentity(answer: .success(.none)))
             #expect(missing?.kind == .unauthorized)
             #expect(missing?.detail.contains("no client certificate was presented") == true)
-            for error in [stranger, expired, missing] {
+            for error in [untrusted, expired, missing] {
                 #expect(error?.detail.contains("Payment Services Exception Unauthorized") == true)
                 #expect(error?.correlationIdentifier != nil)
             }
@@ -203,7 +204,7 @@ import Vocabulary
     {
         try await server.serve(fixture) { url in
             let cases: [(any IdentitySource, String)] = [
-                (try fixture.files("stranger"), "does not know the CA"),
+                (try fixture.files("untrusted"), "does not know the CA"),
                 (try unchecked("expired"), "has expired"),
                 (FixedIdentity(answer: .success(.none)), "client certificate"),
             ]

@@ -1,6 +1,7 @@
 import AppleGateway
 import Foundation
 import MerchantCore
+import MerchantTestSupport
 import SandboxKit
 import Testing
 import Vocabulary

@@ -3,7 +3,7 @@ import OutboundHTTP
 
 @Suite struct NetworkAddressTests {
     @Test(
-        "whatever is not the public internet is internal, in every spelling",
+        "an address outside the public internet is internal, in every notation",
         arguments: [
             "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "127.0.0.1",
             "127.255.255.254", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.8", "192.0.2.1",
@@ -20,7 +20,7 @@ import OutboundHTTP
     }
 
     @Test(
-        "the public internet is not internal, right up to the borders",
+        "a public address is not internal, also next to the internal ranges",
         arguments: [
             "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "17.253.144.10", "100.63.255.255", "100.128.0.0",
             "126.255.255.255", "128.0.0.0", "169.253.0.1", "169.255.0.1", "172.15.255.255", "172.32.0.0", "191.0.0.1",
@@ -37,7 +37,7 @@ import OutboundHTTP
     }
 
     @Test(
-        "a refusal says what the address is",
+        "an internal address has the description of its range",
         arguments: [
             ("100.64.0.1", "an address behind a carrier's NAT"), ("169.254.169.254", "a link-local address"),
             ("::ffff:127.0.0.1", "a loopback address in IPv6"), ("64:ff9b::10.0.0.1", "a private address behind NAT64"),
@@ -48,7 +48,7 @@ import OutboundHTTP
         #expect(try #require(NetworkAddress(text)).internalKind == kind)
     }
 
-    @Test("only an address is read as one, and it is written as it is known")
+    @Test("only a complete address is parsed, and it is printed in its canonical notation")
     func spellings() {
         for text in [
             "", "1", "127.1", "0x7f.0.0.1", "0177.0.0.1", "1.2.3.256", "1.2.3.4 ", "1.2.3.4.5", "::g", "[::1]",

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: ["", "soon", "1.5", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT"])
-    func `another text is no Retry-After`(text: String) {
+    func `an invalid Retry-After is ignored`(text: String) {
         #expect(RetryAfter.pause(text, now: Date(timeIntervalSince1970: 0)) == nil)
     }
 }

@@ -2,7 +2,7 @@
 /// service of the private network (server-side request forgery).
 ///
 /// Connect only to an address that this type returned, by ``OutboundClient/Configuration/pinnedAddresses``: the name may
-/// resolve to another address a moment later.
+/// resolve to another address shortly afterwards.
 package struct HostResolver: Sendable {
     /// For tests and for hosts of the platform's own network.
     package let allowsInternalAddresses: Bool

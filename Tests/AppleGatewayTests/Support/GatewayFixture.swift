@@ -37,8 +37,8 @@ final class GatewayFixture: Sendable {
         try scratch.write(server.privateKey, "server.key")
         // Not issued by a CA.
         try scratch.openssl(
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=stranger", "-keyout",
-            scratch.path("stranger.key"), "-out", scratch.path("stranger.pem"), "-days", "10")
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=untrusted", "-keyout",
+            scratch.path("untrusted.key"), "-out", scratch.path("untrusted.pem"), "-days", "10")
     }
 
     static func day(_ days: Int) -> Timestamp { Timestamp.now.adding(.seconds(days * 86_400)) }

@@ -1,11 +1,11 @@
-"""Many processes claim the same payment tokens at once, over raw HTTP on the decryptor's socket.
+"""Many processes claim the same payment tokens at the same time, over HTTP on the decryptor socket.
 
-usage: claim_tokens.py SOCKET TOKENS MERCHANT PROCESSES WAITS_FOR
-TOKENS has a whole payment token a line. Every process asks for each of them, with an Idempotency-Key of its own for each; when
-a connection breaks or nobody listens, it asks again with the same key, for half a minute at most. After WAITS_FOR answers it
-says so on standard error, so that somebody can kill the daemon in the middle.
-Prints one JSON object: how many tokens there are, how often each count of winners occurred, refusals by code, and how
-many answers were repeats of a claim whose first answer was lost.
+usage: claim_tokens.py SOCKET TOKENS MERCHANT PROCESSES REPORT_AFTER
+TOKENS contains one whole payment token on each line. Every process claims each of them with an Idempotency-Key of its own.
+When a connection fails, it repeats the request with the same key for at most 30 seconds. After REPORT_AFTER responses the
+script prints a line to standard error, so that a test can kill the daemon in the middle of the work.
+Prints one JSON object: the number of tokens, how many tokens were claimed how often, refusals by code, and how many
+responses repeated a claim whose first response was not received.
 """
 import collections
 import json
@@ -14,8 +14,8 @@ import socket
 import sys
 import time
 
-path, tokens_file, merchant, processes, waits_for = sys.argv[1:6]
-processes, waits_for = int(processes), int(waits_for)
+path, tokens_file, merchant, processes, report_after = sys.argv[1:6]
+processes, report_after = int(processes), int(report_after)
 expected = b',"expected":{"merchantIdentifier":"%s"}}' % merchant.encode()
 bodies = []
 for line in open(tokens_file):
@@ -26,11 +26,11 @@ class Client:
     def __init__(self):
         self.connection = None
 
-    def ask(self, body, key):
-        """The answer's status and body; whatever breaks is asked again with the same key."""
+    def claim(self, body, key):
+        """Returns the status and body of the response. Repeats the request with the same key if the connection fails."""
         request = (b"POST /v1/payment-tokens/decrypt HTTP/1.1\r\nHost: test\r\nIdempotency-Key: %s\r\n"
                    b"Content-Length: %d\r\n\r\n" % (key.encode(), len(body))) + body
-        patience = time.monotonic() + 30
+        end = time.monotonic() + 30
         while True:
             try:
                 if self.connection is None:
@@ -38,68 +38,68 @@ class Client:
                     self.connection.settimeout(30)
                     self.connection.connect(path)
                 self.connection.sendall(request)
-                return self.answer()
+                return self.response()
             except OSError:
                 self.connection.close()
                 self.connection = None
-                if time.monotonic() > patience:
+                if time.monotonic() > end:
                     raise
                 time.sleep(0.02)
 
-    def answer(self):
+    def response(self):
         received = b""
         while b"\r\n\r\n" not in received:
-            received += self.some()
+            received += self.receive()
         head, body = received.split(b"\r\n\r\n", 1)
         length = int(next(line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")).split(b":")[1])
         while len(body) < length:
-            body += self.some()
+            body += self.receive()
         return int(head.split(b" ")[1]), body
 
-    def some(self):
+    def receive(self):
         data = self.connection.recv(65536)
         if not data:
             raise ConnectionResetError
         return data
 
 
-def claim_all(number, start, answered, results):
+def claim_all(number, start, response_count, results):
     client = Client()
     start.wait()
-    won, repeated, refusals = [], 0, collections.Counter()
+    claimed, repeated, refusals = [], 0, collections.Counter()
     for index, body in enumerate(bodies):
         while True:
-            status, answer = client.ask(body, f"process {number} token {index}")
+            status, response = client.claim(body, f"process {number} token {index}")
             if status != 503:
                 break
             time.sleep(0.05)
         if status == 200:
-            won.append(index)
-            repeated += b"by an earlier attempt" in answer
+            claimed.append(index)
+            repeated += b"by an earlier attempt" in response
         else:
-            refusals[json.loads(answer)["code"]] += 1
-        with answered.get_lock():
-            answered.value += 1
-    results.put((won, repeated, refusals))
+            refusals[json.loads(response)["code"]] += 1
+        with response_count.get_lock():
+            response_count.value += 1
+    results.put((claimed, repeated, refusals))
 
 
 if __name__ == "__main__":
     context = multiprocessing.get_context("fork")
-    start, results, answered = context.Event(), context.Queue(), context.Value("q", 0)
-    workers = [context.Process(target=claim_all, args=(number, start, answered, results)) for number in range(processes)]
+    start, results, response_count = context.Event(), context.Queue(), context.Value("q", 0)
+    workers = [context.Process(target=claim_all, args=(number, start, response_count, results)) for number in range(processes)]
     for worker in workers:
         worker.start()
     start.set()
-    while waits_for and answered.value < waits_for and any(worker.is_alive() for worker in workers):
+    while report_after and response_count.value < report_after and any(worker.is_alive() for worker in workers):
         time.sleep(0.01)
-    print("in the middle", file=sys.stderr, flush=True)
-    winners, refusals, repeated = collections.Counter({index: 0 for index in range(len(bodies))}), collections.Counter(), 0
+    print(f"{report_after} responses", file=sys.stderr, flush=True)
+    claims, refusals, repeated = collections.Counter({index: 0 for index in range(len(bodies))}), collections.Counter(), 0
     for _ in workers:
-        won, again, refused = results.get(timeout=120)
-        winners.update(won)
+        claimed, again, refused = results.get(timeout=120)
+        claims.update(claimed)
         refusals.update(refused)
         repeated += again
     for worker in workers:
         worker.join()
-    counts = collections.Counter(winners.values())
-    print(json.dumps({"tokens": len(bodies), "wonTimes": counts, "refused": refusals, "repeated": repeated}))
+    counts = collections.Counter(claims.values())
+    print(json.dumps({"tokens": len(bodies), "tokensByClaims": counts, "refused": refusals, "repeated": repeated}))

@@ -1,8 +1,8 @@
-"""Mints payment tokens with Python's cryptography, which shares no code with the daemon.
+"""Mints payment tokens with Python's package cryptography, which shares no code with the daemon.
 
 usage: mint_tokens.py CERTIFICATE COUNT LEADING_ZEROS
-Prints one JSON line a token: {"paymentData": …, "plaintext": …}. The first LEADING_ZEROS EC_v1 tokens have a shared secret
-that begins with a zero byte. The signature is not a real one: these tokens are for decryption alone.
+Prints a JSON object for each token on its own line: {"paymentData": …, "plaintext": …}. The first LEADING_ZEROS EC_v1 tokens have a shared secret
+that begins with a zero byte. The signatures are not valid, so these tokens can only be decrypted without verification.
 """
 import base64
 import hashlib

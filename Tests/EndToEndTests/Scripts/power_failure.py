@@ -1,6 +1,7 @@
-"""Makes the disk anew as it may be after a power failure, and looks whether everything acknowledged is on it.
+"""Rebuilds the disk as it may be after a power failure, and checks that everything acknowledged is on it.
 
-Usage: power_failure.py RECORD DIRECTORY ROUNDS. RECORD: kind, file, offset, length, bytes, as the test's library wrote them.
+Usage: power_failure.py RECORD DIRECTORY ROUNDS. RECORD contains kind, file, offset, length and bytes
+of each event, as the test's library wrote them.
 """
 import base64, json, os, random, sqlite3, struct, sys
 
@@ -29,17 +30,17 @@ def apply(content, kind, offset, data):
     content[offset:offset + len(data)] = data
 
 
-def some_of(content, writes, rng):
-    """Any part of what was not synced, in any order, torn between sectors."""
+def apply_some(content, writes, rng):
+    """Applies a random part of the writes that were not synced, in any order, possibly torn between sectors."""
     writes = list(writes)
-    how = rng.random()
-    if how < 0.2:
+    choice = rng.random()
+    if choice < 0.2:
         return
-    if how < 0.4:
+    if choice < 0.4:
         writes = writes[:rng.randrange(len(writes) + 1)]
     else:
         writes = [write for write in writes if rng.random() < 0.5]
-        # A file's length is kept in order with what lies in it, its sectors are not.
+        # A file system keeps the order of a truncation and other writes, but not that of sectors.
         if not any(kind == "t" for kind, _, _ in writes):
             rng.shuffle(writes)
     for kind, offset, data in writes:
@@ -69,7 +70,8 @@ def acknowledged(reply):
 ORDER = ["pending", "standby", "current", "retiring", "revoked"]
 
 
-def judge(directory, files, promised, merchants):
+def check(directory, files, acknowledged_keys, merchants):
+    """Returns what is wrong with the database in these files."""
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, "db")
     for suffix, file in (("", DATABASE), ("-wal", LOG)):
@@ -84,7 +86,7 @@ def judge(directory, files, promised, merchants):
         if found != "ok":
             findings.append(found)
         # Before the first acknowledgement there may not be a schema yet.
-        if not promised and not merchants:
+        if not acknowledged_keys and not merchants:
             return findings
         rows = {
             base64.b64encode(h).decode(): (state, count)
@@ -93,14 +95,14 @@ def judge(directory, files, promised, merchants):
                 " k.public_key_hash) FROM key_pairs k JOIN sealed_private_keys s ON s.id = k.id"
             )
         }
-        for key, (state, certificates) in promised.items():
-            there = rows.get(key)
-            if there is None:
-                findings.append(f"{key} was acknowledged as {state} and is lost")
-            elif ORDER.index(there[0]) < ORDER.index(state) or there[1] < certificates:
-                findings.append(f"{key} was acknowledged as {state} with {certificates} certificates, found {there}")
+        for key, (state, certificates) in acknowledged_keys.items():
+            found_row = rows.get(key)
+            if found_row is None:
+                findings.append(f"{key} was acknowledged as {state} and is missing")
+            elif ORDER.index(found_row[0]) < ORDER.index(state) or found_row[1] < certificates:
+                findings.append(f"{key} was acknowledged as {state} with {certificates} certificates, found {found_row}")
         names = {row[0] for row in db.execute("SELECT identifier FROM merchants")}
-        findings += [f"{merchant} was acknowledged and is lost" for merchant in merchants - names]
+        findings += [f"{merchant} was acknowledged and is missing" for merchant in merchants - names]
         last, count = db.execute("SELECT max(sequence), count(*) FROM audit").fetchone()
         if last != count:
             findings.append(f"the audit has {count} records and ends with {last}")
@@ -119,15 +121,15 @@ def judge(directory, files, promised, merchants):
 
 def main(record, directory, rounds):
     rng = random.Random(20261121)
-    everything = list(events(record))
-    replies = sum(1 for event in everything if event[0] == "a")
-    moments = sorted(rng.randrange(1, len(everything) + 1) for _ in range(rounds))
+    recorded = list(events(record))
+    replies = sum(1 for event in recorded if event[0] == "a")
+    failures = sorted(rng.randrange(1, len(recorded) + 1) for _ in range(rounds))
     synced = {DATABASE: bytearray(), LOG: bytearray()}
     pending = {DATABASE: [], LOG: []}
-    promised, merchants = {}, set()
-    bad, lost_writes, place = 0, 0, 0
-    for moment in moments:
-        for kind, file, offset, data in everything[place:moment]:
+    acknowledged_keys, merchants = {}, set()
+    bad, unsynced_writes, place = 0, 0, 0
+    for failure in failures:
+        for kind, file, offset, data in recorded[place:failure]:
             if kind == "s":
                 for write in pending[file]:
                     apply(synced[file], *write)
@@ -136,25 +138,25 @@ def main(record, directory, rounds):
                 for what, name, state, certificates in acknowledged(data):
                     if what == "merchant":
                         merchants.add(name)
-                    elif name not in promised or ORDER.index(promised[name][0]) <= ORDER.index(state):
-                        promised[name] = (state, certificates)
+                    elif name not in acknowledged_keys or ORDER.index(acknowledged_keys[name][0]) <= ORDER.index(state):
+                        acknowledged_keys[name] = (state, certificates)
             else:
                 pending[file].append((kind, offset, data))
-        place = moment
+        place = failure
         files = {}
         for file in (DATABASE, LOG):
             files[file] = bytearray(synced[file])
-            lost_writes += len(pending[file])
+            unsynced_writes += len(pending[file])
             if pending[file]:
-                some_of(files[file], pending[file], rng)
-        findings = judge(directory, files, promised, merchants)
+                apply_some(files[file], pending[file], rng)
+        findings = check(directory, files, acknowledged_keys, merchants)
         if findings:
             bad += 1
-            print(f"moment {moment} of {len(everything)}: {findings[:3]}")
-    print(f"power failure: {rounds} rounds, {replies} replies, {len(promised)} key pairs acknowledged,"
-          f" {lost_writes} writes at risk, {bad} rounds with a finding")
-    # A test in which nothing is ever at risk proves nothing.
-    sys.exit(1 if bad or replies < 100 or lost_writes < rounds else 0)
+            print(f"power failure after event {failure} of {len(recorded)}: {findings[:3]}")
+    print(f"power failure: {rounds} rounds, {replies} replies, {len(acknowledged_keys)} key pairs acknowledged,"
+          f" {unsynced_writes} unsynced writes, {bad} rounds with a finding")
+    # Without writes at risk the test would not test anything.
+    sys.exit(1 if bad or replies < 100 or unsynced_writes < rounds else 0)
 
 
 main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

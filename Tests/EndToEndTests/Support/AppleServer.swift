@@ -2,13 +2,13 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A process that plays another's part, such as Apple's server or a merchant's; gone when the value goes.
+/// A process that takes the place of another server, such as Apple's or a merchant's. It is killed with this value.
 final class TestServer: Sendable {
-    /// What the server printed first: a URL or a port.
+    /// The first line that the server printed: a URL or a port.
     let announced: String
     private let process: ChildProcess
 
-    /// - Parameter output: where its first line goes.
+    /// - Parameter output: the file for its output.
     init(_ command: [String], output: String) throws {
         process = try ChildProcess(command, output: .file(output), error: .file(output))
         announced = try process.firstLine(in: output)
@@ -20,17 +20,17 @@ final class TestServer: Sendable {
     deinit { process.killAndWait() }
 }
 
-/// The two servers that the daemon is held against, without a change to the daemon.
+/// The two servers with which the unchanged daemon is tested in Apple's place.
 enum AppleServer: String, CaseIterable, Sendable {
     case sandbox, python
 
     static let controlSocket = "control.sock"
 
-    /// Runs the server; `announced` of it becomes a URL by ``url(of:)``.
+    /// Runs the server. ``url(of:)`` returns its URL.
     ///
     /// - Parameters:
-    ///   - options: further ones for the sandbox's.
-    ///   - certificate: of the one in Python; nil: a valid one for localhost.
+    ///   - options: further options of the sandbox.
+    ///   - certificate: of the server in Python; nil for a valid one for localhost.
     func start(
         for installation: Installation, _ options: [String] = [],
         certificate: (certificate: String, privateKey: String)? = nil
@@ -67,7 +67,7 @@ enum AppleServer: String, CaseIterable, Sendable {
 extension Installation {
     static let integrator = "platformintegrator.com.example"
 
-    /// A certificate by the sandbox's root for a web server, PEM.
+    /// A web server's certificate that the sandbox's root issues, and its private key, in PEM files.
     func serverCertificate(
         _ name: String, names: [String], _ options: [String] = []
     ) throws -> (certificate: String, privateKey: String) {
@@ -81,9 +81,9 @@ extension Installation {
         return (certificate, privateKey)
     }
 
-    /// An identity in files, PEM: `NAME.pem` and `NAME.key`.
+    /// An identity in PEM files: `NAME.pem` and `NAME.key`.
     ///
-    /// - Parameter hierarchy: the directory of the sandbox's hierarchy that signs it.
+    /// - Parameter hierarchy: the directory of the sandbox's hierarchy that issues the certificate.
     func identityFiles(_ name: String, by hierarchy: String = "apple", _ options: [String] = []) throws {
         for command in [
             [
@@ -101,7 +101,11 @@ extension Installation {
         }
     }
 
-    /// Settings that name a gateway, and files with the identity if they are to be used.
+    /// Settings that name a gateway.
+    ///
+    /// - Parameters:
+    ///   - identity: the name of identity files; nil for an identity key in custody.
+    ///   - trusts: whether the sandbox's root is trusted.
     func gatewaySettings(
         _ url: String, identity: String? = nil, trusts: Bool = true, further: [String] = []
     ) throws -> String {
@@ -116,7 +120,7 @@ extension Installation {
         return try write((lines + further).joined(separator: "\n") + "\n", "gateway.yaml")
     }
 
-    /// What the sandbox's gateway says on its control socket.
+    /// The response of the sandbox's gateway on its control socket.
     func control(_ path: String, _ arguments: String...) throws -> [String: Any] {
         let answer = try Self.run(
             ["curl", "-s", "--unix-socket", self.path(AppleServer.controlSocket)] + arguments + [
@@ -125,7 +129,7 @@ extension Installation {
         return answer.bytes.isEmpty ? [:] : try answer.json()
     }
 
-    /// Each merchant's domains at the sandbox's gateway.
+    /// The domains of each merchant that the sandbox's gateway has registered.
     func registeredAtApple() throws -> [String: Set<String>] {
         let items = try #require(try control("/registrations")["items"] as? [[String: Any]])
         return Dictionary(

@@ -1,10 +1,11 @@
 import Dispatch
 import Foundation
+import MerchantTestSupport
 
-/// A decryptor's process in one thread: decrypts the tokens it has over and over on one connection, until it is stopped.
+/// A thread in the place of a decryptor: decrypts the same tokens again and again on one connection, until it is stopped.
 final class DecryptingClient: Sendable {
     private struct State {
-        /// By the name of their key.
+        /// By the name of their key, as are the counts.
         var tokens: [String: [UInt8]] = [:]
         var decrypted: [String: Int] = [:]
         var failures: [String] = []
@@ -37,13 +38,13 @@ final class DecryptingClient: Sendable {
         }
     }
 
-    /// - Parameter token: a token's file; nil where no more arrive that were encrypted to this key.
+    /// - Parameter token: a token's file; nil if no more tokens for this key arrive.
     func setToken(_ token: String?, of name: String, merchant: String) throws {
         let body = try token.map { path in
             let read = try JSONSerialization.jsonObject(with: try Data(contentsOf: URL(filePath: path)))
             let request: [String: Any] = [
                 "paymentData": (read as? [String: Any])?["paymentData"] as Any,
-                // The same token comes again and again.
+                // The same token is decrypted again and again.
                 "expected": ["merchantIdentifier": merchant], "claim": false,
             ]
             return Array(try JSONSerialization.data(withJSONObject: request))
@@ -55,7 +56,7 @@ final class DecryptingClient: Sendable {
 
     var failures: [String] { state.value.failures }
 
-    /// - Returns: once nothing is asked any more.
+    /// Returns when the last request has ended.
     func stop() {
         state.update { $0.isStopped = true }
         ended.wait()

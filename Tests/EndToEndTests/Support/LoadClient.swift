@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
 
-/// One kept connection to a Unix socket, blocking: fast enough to put a daemon under load, and sure of what was answered.
+/// A blocking client on one kept connection to a Unix socket, fast enough to put a daemon under load.
 final class LoadClient {
-    struct Gone: Error {}
+    /// The connection ended before a complete response.
+    struct ConnectionLost: Error {}
 
     private let descriptor: Int32
     private var buffer: [UInt8] = []
@@ -18,19 +19,19 @@ final class LoadClient {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard connected == 0 else { throw Gone() }
+        guard connected == 0 else { throw ConnectionLost() }
     }
 
     deinit { close(descriptor) }
 
-    /// - Throws: ``Gone`` where no whole answer came.
+    /// - Throws: ``ConnectionLost`` if no complete response arrives.
     func call(_ method: String, _ path: String, _ body: [UInt8] = []) throws -> (status: Int, body: Data) {
         var request = Array(
             "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n\r\n".utf8)
         request += body
         while !request.isEmpty {
             let sent = send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
-            guard sent > 0 else { throw Gone() }
+            guard sent > 0 else { throw ConnectionLost() }
             request.removeFirst(sent)
         }
         let end = Array("\r\n\r\n".utf8)
@@ -41,25 +42,25 @@ final class LoadClient {
         }
         let head = String(decoding: buffer[..<(headEnd ?? 0)], as: UTF8.self).lowercased()
         let words = head.split(separator: " ")
-        guard let headEnd, words.count > 1, let status = Int(words[1]) else { throw Gone() }
+        guard let headEnd, words.count > 1, let status = Int(words[1]) else { throw ConnectionLost() }
         let lengthLine = head.components(separatedBy: "\r\n").first { $0.hasPrefix("content-length:") }
         let length = lengthLine.flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) } ?? 0
         while buffer.count < headEnd + length { try receive() }
-        let answer = Data(buffer[headEnd..<headEnd + length])
+        let body = Data(buffer[headEnd..<headEnd + length])
         buffer.removeFirst(headEnd + length)
-        return (status, answer)
+        return (status, body)
     }
 
-    /// The same, as a JSON object.
+    /// The same with the response's JSON object; empty if its body is not one.
     func object(_ method: String, _ path: String, _ body: [UInt8] = []) throws -> (Int, [String: Any]) {
         let (status, data) = try call(method, path, body)
         return (status, (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:])
     }
 
     private func receive() throws {
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        let count = recv(descriptor, &piece, piece.count, 0)
-        guard count > 0 else { throw Gone() }
-        buffer += piece[..<count]
+        var part = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &part, part.count, 0)
+        guard count > 0 else { throw ConnectionLost() }
+        buffer += part[..<count]
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 /// Searches for secrets in the memory of a process and in files: raw, as hexadecimal digits and as Base64.
 ///
-/// Any 16 bytes of a secret count as a find: what was freed and half overwritten is still there.
+/// Any 16 bytes of a secret are a finding, because freed memory may be partly overwritten.
 struct MemorySearch {
-    /// Whether another process's memory can be read: that takes root.
+    /// Whether this user may read another process's memory; root may.
     static let isPossible = geteuid() == 0
 
     private static let piece = 16
@@ -18,7 +18,7 @@ struct MemorySearch {
     }
 
     private var needles: [Needle] = []
-    /// Whether a needle begins with these two bytes, and which.
+    /// Whether a needle begins with these two bytes, and the indices of those that do.
     private var isBeginning = [Bool](repeating: false, count: 65_536)
     private var byBeginning = [[Int]](repeating: [], count: 65_536)
     private var longest = 0
@@ -26,7 +26,7 @@ struct MemorySearch {
     /// Adds a secret to the search.
     ///
     /// - Parameters:
-    ///   - name: what findings call it.
+    ///   - name: the secret's name in findings.
     ///   - secret: at least 16 bytes that do not occur by chance.
     mutating func add(_ name: String, _ secret: some Sequence<UInt8>) {
         let secret = Array(secret)
@@ -34,7 +34,7 @@ struct MemorySearch {
         let starts = Array(stride(from: 0, through: secret.count - Self.piece, by: Self.piece))
         for start in Set(starts + [secret.count - Self.piece]) {
             let piece = Array(secret[start..<start + Self.piece])
-            // Runs of one byte, as in a header, are everywhere.
+            // Runs of one byte, as in a header, occur everywhere.
             guard Set(piece).count > 4 else { continue }
             for (form, bytes) in Self.forms(of: piece) { insert("\(name), byte \(start), \(form)", bytes) }
         }
@@ -48,19 +48,19 @@ struct MemorySearch {
         longest = max(longest, bytes.count)
     }
 
-    /// - Returns: where something was found, and what; empty for nothing. At most 100.
+    /// - Returns: for each finding the place and the secret's name, at most 100.
     func findings(inMemoryOf process: Int32) throws -> [String] {
         let memory = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
         guard memory >= 0 else { throw CocoaError(.fileReadNoPermission) }
         defer { close(memory) }
         var findings: [String] = []
-        // By reads until the end: the kernel gives a page of lines at a time, which passes for a short file's end.
+        // `Data(contentsOf:)` would stop early: the kernel returns one page of lines for each read.
         let list = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/maps")).readToEnd()
         let maps = String(decoding: try #require(list), as: UTF8.self)
         for line in maps.split(separator: "\n") {
             let words = line.split(separator: " ", omittingEmptySubsequences: true)
             let ends = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
-            // The kernel's own pages and the code of programs and libraries hold nothing that the process wrote.
+            // The process wrote neither the kernel's own pages nor the code of programs and libraries.
             let isCode = words[1].hasPrefix("r-xp") && words.count > 5
             guard ends.count == 2, words[1].hasPrefix("r"), !isCode, !line.contains("[v") else { continue }
             search(memory, from: ends[0], to: ends[1]) { findings.append("memory \(words.last ?? ""): \($0)") }
@@ -89,7 +89,7 @@ struct MemorySearch {
         return Array(findings.prefix(100))
     }
 
-    /// Chunk by chunk; each begins with the end of the one before, so that nothing falls between two.
+    /// Searches in chunks. Each begins with the end of the one before, so that a secret on the border is found too.
     private func search(_ file: Int32, from start: UInt64, to end: UInt64, _ found: (String) -> Void) {
         guard longest > 0 else { return }
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
@@ -98,7 +98,7 @@ struct MemorySearch {
             let wanted = min(Self.chunk, Int(end - offset))
             let count = pread(file, &buffer, wanted, off_t(truncatingIfNeeded: offset))
             guard count > 0 else {
-                // A page that is not there, in the middle of a mapping.
+                // The mapping has no page here.
                 offset += 4096
                 continue
             }
@@ -136,7 +136,7 @@ struct MemorySearch {
             ("raw", piece), ("hexadecimal", Array(hex.utf8)), ("HEXADECIMAL", Array(hex.uppercased().utf8)),
         ]
         for shift in 0..<3 {
-            // Without the characters that hold bits of what stands before or after.
+            // Leaves out the characters that also encode bits of the neighbouring bytes.
             let text = Data([UInt8](repeating: 0, count: shift) + piece).base64EncodedString()
             let core = text.filter { $0 != "=" }.dropFirst(shift == 0 ? 0 : shift + 1).dropLast()
             forms.append(("Base64", Array(core.utf8)))

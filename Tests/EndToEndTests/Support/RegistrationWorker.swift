@@ -1,38 +1,38 @@
 import Foundation
 import MerchantTestSupport
 
-/// One client that has merchants of its own registered and unregistered, and notes what it was told.
+/// A client that registers and unregisters merchants of its own, and records the responses.
 final class RegistrationWorker: @unchecked Sendable {
     // Proof for @unchecked Sendable: one thread fills it, and it is read after that thread has ended.
 
     private(set) var ledger = RegistrationLedger()
-    /// Answers that no rule allows.
-    private(set) var strange: [String] = []
+    /// Responses that no rule allows.
+    private(set) var unexpected: [String] = []
 
     private let socket: String
     private let name: String
-    private let takesOneMore: @Sendable () -> Bool
+    private let mayRequest: @Sendable () -> Bool
     private var client: LoadClient?
-    /// Merchants that were not given up yet, each with the domains that were ever asked for.
+    /// The merchants, each with all domains that were ever requested for it.
     private var merchants: [(partner: String, domains: Set<String>)] = []
-    private var made = 0
+    private var merchantCount = 0
 
-    /// - Parameter takesOneMore: whether another request is to be made.
-    init(_ name: String, socket: String, takesOneMore: @escaping @Sendable () -> Bool) {
+    /// - Parameter mayRequest: called before each request; the work ends when it returns false.
+    init(_ name: String, socket: String, mayRequest: @escaping @Sendable () -> Bool) {
         self.name = name
         self.socket = socket
-        self.takesOneMore = takesOneMore
+        self.mayRequest = mayRequest
     }
 
     func work() {
-        while takesOneMore() { oneRequest() }
+        while mayRequest() { sendRequest() }
     }
 
-    private func oneRequest() {
-        // Several at a time, since one whose outcome is unknown refuses anything else for two minutes.
+    private func sendRequest() {
+        // Uses several merchants: the daemon refuses other requests for two minutes after one with an unknown outcome.
         if merchants.isEmpty || Int.random(in: 0..<3) == 0 {
-            made += 1
-            merchants.append(("\(name)-\(made)", []))
+            merchantCount += 1
+            merchants.append(("\(name)-\(merchantCount)", []))
         }
         let index = Int.random(in: max(0, merchants.count - 12)..<merchants.count)
         let (partner, known) = merchants[index]
@@ -66,17 +66,17 @@ final class RegistrationWorker: @unchecked Sendable {
             if !code.hasPrefix("gateway"),
                 !["registrationConflict", "registrationNotFound", "domainNotRegistered"].contains(code)
             {
-                strange.append("\(method) \(path): \(status) \(answer)")
+                unexpected.append("\(method) \(path): \(status) \(answer)")
             }
             return .refused
         } catch {
-            // The daemon was killed: nobody said anything.
+            // The daemon was killed before it responded.
             self.client = nil
             return .unknown
         }
     }
 
-    /// Waits for a daemon that starts again.
+    /// Waits until a daemon that was killed has been started again.
     private func connected() -> LoadClient? {
         for _ in 0..<1000 where client == nil {
             client = try? LoadClient(socket)

@@ -1,0 +1,262 @@
+import Foundation
+import MerchantTestSupport
+import SandboxKit
+import Testing
+import Vocabulary
+
+/// Backups of a daemon under load, and disaster recovery.
+@Suite struct BackupTests {
+    let installation: Installation
+
+    init() throws { installation = try Installation() }
+
+    /// Runs `backup restore`, which needs no daemon.
+    private func restore(_ file: String, to directory: String, _ arguments: String...) throws -> Installation.Outcome {
+        try Installation.run(
+            ["\(Installation.programs)/merchantkeyctl", "backup", "restore", file, "--state-directory", directory]
+                + arguments)
+    }
+
+    private func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: installation.path(name))) }
+
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `backups taken during changes verify, and each serves after a restore`() throws {
+        try installation.start()
+        let authority = try SandboxAuthority(createdAt: Timestamp(Date()))
+        let workers = (0..<3).map {
+            OnboardingWorker(socket: installation.adminSocket, prefix: "merchant.com.b\($0)", authority: authority)
+        }
+        let threads = workers.map { worker in BackgroundThread { worker.work() } }
+        var heads: Set<Int> = []
+        for number in 0..<12 {
+            let created = try Installation.run([
+                "\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket, "--output", "json",
+                "backup", "create", installation.path("b\(number)"),
+            ])
+            #expect(created.status == 0, "\(created.output) \(created.error)")
+            let backup = try #require(try created.json()["backup"] as? [String: Any])
+            heads.insert((backup["auditHead"] as? [String: Any])?["sequence"] as? Int ?? 0)
+        }
+        installation.stop(SIGKILL)
+        for thread in threads { thread.join() }
+        #expect(heads.count == 12, "expected 12 backups with different audit heads, found \(heads)")
+
+        let key = try bytes("state/master.key")
+        for number in 0..<12 {
+            let other = try Installation()
+            try other.createStateDirectory()
+            #expect(
+                FileManager.default.createFile(
+                    atPath: other.path("state/master.key"), contents: key, attributes: [.posixPermissions: 0o600]))
+            let restored = try restore(installation.path("b\(number)"), to: other.path("state"))
+            #expect(restored.status == 0, "\(restored.output) \(restored.error)")
+            try other.start()
+            #expect(try other.ctl("audit", "verify").status == 0)
+            #expect(try other.auditRecords("databaseRestored").count == 1)
+            let page = try LoadClient(other.adminSocket).object("GET", "/v1/merchants/merchant.com.b0.m0/keys").1
+            let active = (page["items"] as? [[String: Any]] ?? []).first { $0["state"] as? String == "current" }
+            if number > 0 {
+                let hash = try #require(active?["publicKeyHash"] as? String)
+                #expect(try other.uses(hash) == ["200", "200"])
+            }
+            other.stop()
+        }
+    }
+
+    @Test
+    func `a restore is refused and changes nothing with a wrong master key, a damaged backup or a running daemon`()
+        throws
+    {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.kept").status == 0)
+        #expect(try installation.ctl("key", "generate", "merchant.com.kept").status == 0)
+        let backup = installation.path("b")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        let state = installation.path("state")
+        let holder = try #require(installation.process)
+        let inUse = try restore(backup, to: state, "--replace")
+        #expect(inUse.status == 1 && inUse.error.contains("process \(holder) "), "\(inUse.error)")
+        installation.stop()
+        let database = try bytes("state/merchantkeyd.sqlite")
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: state))
+
+        let wrong = installation.path("wrong.key")
+        #expect(
+            FileManager.default.createFile(
+                atPath: wrong, contents: Data(repeating: 7, count: 32), attributes: [.posixPermissions: 0o600]))
+        var damaged = try bytes("b")
+        damaged[damaged.count / 2] ^= 1
+        try damaged.write(to: URL(filePath: installation.path("damaged")))
+        let wrongKey = try installation.ctlJSON("master-key", "identify", wrong)["masterKeyIdentifier"] as? String
+        for (outcome, named) in [
+            (try restore(backup, to: state), "--replace"),
+            (try restore(backup, to: state, "--replace", "--master-key-file", wrong), try #require(wrongKey)),
+            (try restore(installation.path("damaged"), to: state, "--replace"), installation.path("damaged")),
+            (try restore(installation.path("nowhere"), to: state, "--replace"), installation.path("nowhere")),
+        ] {
+            #expect(outcome.status == 1 && outcome.error.contains(named), "\(outcome.error)")
+            #expect(try bytes("state/merchantkeyd.sqlite") == database)
+            #expect(Set(try FileManager.default.contentsOfDirectory(atPath: state)) == names)
+        }
+        let offline = try Installation.run([
+            "\(Installation.programs)/merchantkeyctl", "--output", "json", "backup", "verify", backup, "--offline",
+            "--state-directory", state,
+        ])
+        #expect(try offline.status == 0 && offline.json()["keyPairsVerified"] as? Int == 1, "\(offline.output)")
+        #expect(try bytes("b").count > 0)
+
+        let done = try restore(backup, to: state, "--replace", "--output", "json")
+        #expect(done.status == 0, "\(done.error)")
+        #expect(try done.text("aside").hasPrefix("\(state)/replaced-"))
+        try installation.start()
+        #expect(try installation.ctl("merchant", "show", "merchant.com.kept").status == 0)
+        #expect(try installation.findings().contains("databaseRestored"))
+    }
+
+    @Test(.tags(.slow), .skippedInQuickRuns)
+    func `a restore that is killed leaves the old or the new database, or a start that requires another restore`()
+        throws
+    {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.both").status == 0)
+        let backup = installation.path("b")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.old").status == 0)
+        installation.stop()
+        var interrupted = 0
+        for round in 0..<25 {
+            let process = try ChildProcess([
+                "\(Installation.programs)/merchantkeyd", "backup-restore", backup, "--replace", "--state-directory",
+                installation.path("state"),
+            ])
+            if round.isMultiple(of: 2) {
+                // While files are moved, which takes a small part of the time.
+                let marker = installation.path("state/restore-under-way")
+                while process.isRunning, !FileManager.default.fileExists(atPath: marker) {}
+            } else {
+                Installation.waitRandomly(upTo: 0.12)
+            }
+            process.killAndWait()
+            if FileManager.default.fileExists(atPath: installation.path("state/restore-under-way")) {
+                interrupted += 1
+                try installation.expectRefusedStart("restoreUnfinished")
+                let again = try restore(backup, to: installation.path("state"))
+                #expect(again.status == 0, "\(again.error)")
+            }
+            try installation.start()
+            #expect(try installation.ctl("merchant", "show", "merchant.com.both").status == 0, "round \(round)")
+            #expect(try installation.ctl("audit", "verify").status == 0, "round \(round)")
+            installation.stop()
+        }
+        print("restores killed: 25, \(interrupted) of them while files were moved")
+    }
+
+    @Test func `backups follow the schedule, the oldest are deleted, and a missing directory is reported`() throws {
+        let (directory, config) = try schedule(keep: 2)
+        try installation.start(config: config)
+        var seen: Set<String> = []
+        try installation.eventually("four backups") {
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory).filter {
+                $0.hasSuffix(".backup")
+            }
+            #expect(names.count <= 3)
+            seen.formUnion(names)
+            return seen.count >= 4
+        }
+        let backups = try #require(try installation.ctlJSON("status")["backups"] as? [String: Any])
+        #expect(backups["lastVerified"] != nil && backups["merchantsWithoutBackup"] as? Int == 0)
+        #expect(try installation.checkStatus() == 0)
+        // Renamed instead of removed, because a backup may be creating a file in it.
+        try FileManager.default.moveItem(atPath: directory, toPath: installation.path("moved"))
+        try installation.eventually("the failure is reported") { try installation.findings().contains("backupFailed") }
+        try installation.eventually("the overdue backup is critical") { try installation.checkStatus() == 2 }
+        // One event as a warning and one as critical, although the backup fails more often.
+        try installation.eventually("two events") {
+            let events = try installation.ctlJSON("event", "list", "--kind", "backupOverdue")["items"]
+            let severities = (events as? [[String: Any]] ?? []).compactMap { $0["severity"] as? String }
+            return Set(severities) == ["warning", "critical"] && severities.count == 2
+        }
+    }
+
+    /// Settings for a backup each second.
+    private func schedule(keep: Int) throws -> (directory: String, config: String) {
+        let directory = installation.path("backups")
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        return (
+            directory,
+            try installation.write("backup:\n  directory: \(directory)\n  every: 1s\n  keep: \(keep)\n", "b.yaml")
+        )
+    }
+
+    private func scheduled(_ directory: String) throws -> Set<String> {
+        Set(
+            try FileManager.default.contentsOfDirectory(atPath: directory).filter {
+                $0.hasPrefix("merchantkeyd-") && $0.hasSuffix(".backup")
+            })
+    }
+
+    @Test func `a backup with a later time in its name is neither counted nor deleted, and the newest backup is kept`()
+        throws
+    {
+        let (directory, config) = try schedule(keep: 1)
+        let later = "merchantkeyd-20990101T000000Z.backup"
+        _ = try installation.write("", "backups/\(later)")
+        try installation.start(config: config)
+        var seen: Set<String> = []
+        try installation.eventually("three scheduled backups") {
+            let names = try scheduled(directory)
+            #expect(names.contains(later))
+            seen.formUnion(names)
+            return seen.count >= 4
+        }
+        installation.stop()
+        #expect(try scheduled(directory).subtracting([later]).count >= 1)
+    }
+
+    @Test func `backups that fail verification neither accumulate nor displace good ones`() throws {
+        let (directory, config) = try schedule(keep: 2)
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.two").status == 0)
+        for _ in 0..<2 { #expect(try installation.ctl("key", "generate", "merchant.com.example.two").status == 0) }
+        try installation.eventually("two good backups") { try scheduled(directory).count == 2 }
+        installation.stop()
+        let good = try scheduled(directory)
+        _ = try installation.sql(
+            """
+            UPDATE sealed_private_keys SET sealed_bytes =
+                (SELECT sealed_bytes FROM sealed_private_keys ORDER BY id DESC LIMIT 1)
+                WHERE id = (SELECT min(id) FROM sealed_private_keys)
+            """)
+        try installation.start(config: config)
+        var versions: Set<Date> = []
+        try installation.eventually("three backups that fail verification") {
+            let path = "\(directory)/not-good.backup"
+            if let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date {
+                versions.insert(changed)
+            }
+            return versions.count >= 3
+        }
+        #expect(try installation.findings().contains("backupFailed"))
+        installation.stop()
+        #expect(try scheduled(directory) == good)
+    }
+
+    @Test func `incomplete files of a killed backup or restore are removed at the next start`() throws {
+        try installation.start()
+        installation.stop()
+        let draft = try installation.write("half", "b.backup.17-4711.new")
+        // SQLite would apply the journal to the next file of this name.
+        let restoring = try ["merchantkeyd.sqlite.restoring", "merchantkeyd.sqlite.restoring-journal"].map {
+            try installation.write("half", "state/\($0)")
+        }
+        _ = try installation.sql("INSERT OR REPLACE INTO daemon_facts VALUES ('backupDraft', '\(draft)')")
+        try installation.start()
+        for name in restoring { #expect(!FileManager.default.fileExists(atPath: name), "\(name)") }
+        // The daemon serves meanwhile, because the disk with the backups may hang.
+        try installation.eventually("the draft is removed") { !FileManager.default.fileExists(atPath: draft) }
+        #expect(try installation.ctl("backup", "create", installation.path("complete.backup")).status == 0)
+        installation.stop()
+        #expect(try installation.sql("SELECT value FROM daemon_facts WHERE name = 'backupDraft'").isEmpty)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+/// `merchantkeyctl diagnose` and `config check`.
+@Suite struct DiagnoseTests {
+    let installation: Installation
+
+    init() throws { installation = try Installation() }
+
+    @Test
+    func `diagnose reports no failure for an intact installation and changes nothing, also after a shutdown or kill`()
+        throws
+    {
+        try installation.start()
+        let serving = try installation.diagnose()
+        #expect(serving.status == 0 && serving.failures.isEmpty, "\(serving)")
+        for name in [
+            "settings", "state directory", "daemon", "database", "database content", "schema", "master key",
+            "master key fits", "certificates", "clock", "admin socket", "decryptor socket", "disk space", "core dumps",
+            "locked memory",
+        ] {
+            #expect(serving.outcome(name) == "success", "\(name): \(serving.detail(name))")
+        }
+        installation.stop(SIGKILL)
+        #expect(try installation.diagnose().status == 0)
+        try installation.start()
+        installation.stop()
+        func content() throws -> [String: Data] {
+            var all: [String: Data] = [:]
+            for name in ["merchantkeyd.sqlite", "merchantkeyd.sqlite-wal", "master.key"] {
+                all[name] = FileManager.default.contents(atPath: installation.path("state/\(name)"))
+            }
+            return all
+        }
+        let before = try content()
+        #expect(try installation.diagnose().status == 0)
+        #expect(try content() == before)
+    }
+
+    @Test func `each fault fails its own check`() throws {
+        try installation.start()
+        installation.stop()
+        func set(_ mode: Int, _ name: String) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: installation.path(name))
+        }
+        for (name, check) in [
+            ("state", "state directory"), ("state/merchantkeyd.sqlite", "database"), ("state/master.key", "master key"),
+        ] {
+            try set(0o755, name)
+            let found = try installation.diagnose()
+            #expect(found.status == 1 && found.outcome(check) == "failure", "\(name): \(found)")
+            try set(name == "state" ? 0o700 : 0o600, name)
+        }
+        let key = installation.path("state/master.key")
+        let kept = try Data(contentsOf: URL(filePath: key))
+        try Data(repeating: 1, count: 32).write(to: URL(filePath: key))
+        try set(0o600, "state/master.key")
+        #expect(try installation.diagnose().outcome("master key fits") == "failure")
+        try FileManager.default.removeItem(atPath: key)
+        #expect(try installation.diagnose().outcome("master key") == "failure")
+        try kept.write(to: URL(filePath: key))
+        try set(0o600, "state/master.key")
+        #expect(try installation.diagnose().status == 0)
+        try Data("no database".utf8).write(to: URL(filePath: installation.path("state/merchantkeyd.sqlite")))
+        try set(0o600, "state/merchantkeyd.sqlite")
+        #expect(try installation.diagnose().outcome("database content") == "failure")
+        #expect(
+            try installation.diagnose("--config", installation.write("nonsense: 1\n", "n.yaml")).outcome("settings")
+                == "failure")
+    }
+
+    @Test func `diagnose fails exactly where a start is refused`() throws {
+        let (state, key) = (installation.path("state"), installation.path("kept.key"))
+        try installation.start()
+        installation.stop(SIGKILL)
+        try FileManager.default.moveItem(atPath: "\(state)/master.key", toPath: key)
+        try FileManager.default.createSymbolicLink(atPath: "\(state)/master.key", withDestinationPath: key)
+        let linked = try installation.diagnose()
+        #expect(linked.status == 0, "\(linked)")
+        #expect(chmod("\(state)/merchantkeyd.sqlite-shm", 0o644) == 0)
+        #expect(try installation.diagnose().outcome("database-shm") == "failure")
+        #expect(try installation.failedStart("--state-directory", state).status == 1)
+        #expect(chmod("\(state)/merchantkeyd.sqlite-shm", 0o600) == 0)
+        try installation.start()
+        installation.stop()
+        try Data("no database".utf8).write(to: URL(filePath: "\(state)/claims.sqlite"))
+        #expect(try installation.diagnose().outcome("claims content") == "failure")
+        try FileManager.default.removeItem(atPath: "\(state)/claims.sqlite")
+        #expect(try installation.diagnose().status == 0)
+        _ = try installation.sql("UPDATE migrations SET sha256 = zeroblob(32) WHERE version = 1")
+        #expect(try installation.diagnose().outcome("database content") == "failure")
+        let refused = try installation.failedStart("--state-directory", state)
+        #expect(refused.status == 1 && refused.error.contains("v0001"), "\(refused.error)")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can change a file's owner"))
+    func `root checks a state directory as its owner would`() throws {
+        let state = installation.path("state")
+        #expect(chmod(installation.directory, 0o755) == 0)
+        try installation.start()
+        installation.stop()
+        for name in try FileManager.default.subpathsOfDirectory(atPath: state) + ["."] {
+            #expect(chown("\(state)/\(name)", 12345, 12345) == 0)
+        }
+        let found = try installation.diagnose()
+        #expect(found.status == 0, "\(found)")
+        #expect(chown("\(state)/master.key", 23456, 12345) == 0)
+        #expect(try installation.diagnose().outcome("master key") == "failure")
+    }
+
+    @Test func `a missing write-ahead log fails diagnose and the start`() throws {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.last").status == 0)
+        installation.stop(SIGKILL)
+        #expect(try installation.diagnose().outcome("write-ahead log") == "success")
+        try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.sqlite-wal"))
+        let found = try installation.diagnose()
+        #expect(found.status == 1 && found.outcome("write-ahead log") == "failure", "\(found)")
+        try installation.expectRefusedStart("logMissing")
+    }
+
+    @Test func `config check needs no daemon and refuses an invalid setting by name`() throws {
+        func check(_ yaml: String) throws -> Installation.Outcome {
+            try Installation.run([
+                "\(Installation.programs)/merchantkeyctl", "--output", "json", "config", "check", "--config",
+                try installation.write(yaml, "c.yaml"), "--state-directory", installation.path("state"),
+            ])
+        }
+        let good = try check("backup:\n  directory: /backups\n  every: 12h\n")
+        #expect(good.status == 0, "\(good.output) \(good.error)")
+        #expect((try good.json()["settings"] as? [String: String])?["backup.directory"] == "/backups")
+        for (yaml, value) in [
+            ("backup:\n  every: soon\n", "backup.every"), ("backup:\n  directory: here\n", "backup.directory"),
+            ("backup:\n  keep: 0\n", "backup.keep"), ("audit:\n  head:\n    file: x\n", "audit.head.file"),
+            ("audit:\n  heads: x\n", "audit.heads"), ("trust:\n  token-roots: [/nowhere]\n", "/nowhere"),
+        ] {
+            let bad = try check(yaml)
+            #expect(bad.status == 1 && bad.error.contains(value), "\(bad.error)")
+        }
+    }
+}

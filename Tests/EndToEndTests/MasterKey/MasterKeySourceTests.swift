@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+/// Sources of master keys that the daemon can read but not write.
+@Suite struct MasterKeySourceTests {
+    let installation: Installation
+
+    init() throws { installation = try Installation() }
+
+    private func key(_ name: String) throws -> String {
+        let created = try Installation.run([
+            "sh", "-c", "umask 077; head -c 32 /dev/urandom > \(installation.path(name))",
+        ])
+        try #require(created.status == 0, "\(created.error)")
+        return installation.path(name)
+    }
+
+    private func identifier(_ file: String) throws -> String {
+        try installation.ctlJSON("master-key", "identify", file)["masterKeyIdentifier"] as? String ?? ""
+    }
+
+    @Test func `a rotation replaces the key of the previous command by that of the current one`() throws {
+        let (old, new) = (try key("old.key"), try key("new.key"))
+        let first = try installation.write("master-key:\n  source: command\n  command: [/bin/cat, \(old)]\n", "1.yaml")
+        try installation.start(config: first)
+        _ = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
+        let refused = try installation.ctl("master-key", "rotate", "--yes")
+        #expect(refused.status == 1 && refused.refusalCode == "masterKeyConflict", "\(refused.error)")
+        #expect(try installation.ctl("master-key", "rotate", "--yes", "--data-key-only").status == 0)
+        installation.stop()
+
+        let without = try installation.write(
+            "master-key:\n  source: command\n  command: [/bin/cat, \(new)]\n", "2.yaml")
+        let wrong = try installation.failedStart("--config", without, "--state-directory", installation.path("state"))
+        let (oldKey, newKey) = (try identifier(old), try identifier(new))
+        #expect(wrong.startFinding == "masterKeyRejected", "\(wrong.error)")
+        #expect(wrong.error.contains(oldKey) && wrong.error.contains(newKey), "\(wrong.error)")
+
+        let both = try installation.write(
+            """
+            master-key:
+              source: command
+              command: [/bin/cat, \(new)]
+              previous:
+                source: command
+                command: [/bin/cat, \(old)]
+            """, "3.yaml")
+        try installation.start(config: both)
+        #expect(try installation.checkStatus() == 1)
+        let dataKeyOnly = try installation.ctl("master-key", "rotate", "--yes", "--data-key-only")
+        #expect(dataKeyOnly.status == 1 && dataKeyOnly.refusalCode == "masterKeyConflict", "\(dataKeyOnly.error)")
+        let rotated = try installation.ctl("master-key", "rotate", "--yes")
+        #expect(rotated.status == 0 && rotated.output.contains(newKey), "\(rotated.error)")
+        #expect(FileManager.default.fileExists(atPath: old))
+        installation.stop()
+        try installation.start(config: without)
+        #expect(try installation.ctl("backup", "create", installation.path("b")).status == 0)
+    }
+
+    @Test func `a rotation keeps a master key that the operator put into the file, and the previous one`() throws {
+        try installation.start()
+        _ = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
+        installation.stop()
+        let (file, new) = (installation.path("state/master.key"), try key("new.key"))
+        // As a rotation leaves it that was killed before its first step.
+        let leftover = try identifier(try key("state/master.key.next"))
+        try FileManager.default.moveItem(atPath: file, toPath: file + ".old")
+        try FileManager.default.copyItem(atPath: new, toPath: file)
+        let old = try identifier(file + ".old")
+        let config = try installation.write(
+            "master-key:\n  previous:\n    source: file\n    file: \(file).old\n", "previous.yaml")
+        try installation.start(config: config)
+        let rotated = try installation.ctl("master-key", "rotate", "--yes")
+        #expect(rotated.status == 0, "\(rotated.error)")
+        #expect(try identifier(file) == identifier(new))
+        #expect(try identifier(file + ".old") == old)
+        #expect(try identifier(file + ".next") == leftover)
+        installation.stop()
+        try installation.start()
+        #expect(try installation.ctl("backup", "create", installation.path("b")).status == 0)
+    }
+
+    @Test func `a systemd credential is read from CREDENTIALS_DIRECTORY and cannot be rotated`() throws {
+        let config = try installation.write(
+            "master-key:\n  source: systemd-credential\n  credential: mk\n", "credential.yaml")
+        let state = installation.path("state")
+        let without = try installation.failedStart("--config", config, "--state-directory", state)
+        #expect(without.error.contains("CREDENTIALS_DIRECTORY"), "\(without.error)")
+        try FileManager.default.moveItem(atPath: try key("mk-new"), toPath: installation.path("mk"))
+        #expect(chmod(installation.path("mk"), 0o440) == 0)
+        try installation.start(config: config, environment: ["CREDENTIALS_DIRECTORY": installation.directory])
+        let refused = try installation.ctl("master-key", "rotate", "--yes")
+        #expect(refused.refusalCode == "masterKeyConflict", "\(refused.error)")
+    }
+
+    @Test(arguments: [
+        ("source: vault", "master-key.source"), ("source: command", "master-key.command"),
+        ("source: command\n  command: [cat, x]", "master-key.command"),
+        ("source: command\n  command: [/bin/cat]\n  timeout: 1d", "master-key.timeout"),
+        ("credential: x", "master-key.source: systemd-credential"),
+        ("source: systemd-credential\n  credential: a/b", "master-key.credential"),
+        ("previous:\n    timeout: 3s", "master-key.previous.source: command"),
+    ])
+    func `an invalid master key setting is refused by name`(setting: String, named: String) throws {
+        let config = try installation.write("master-key:\n  \(setting)\n", "bad.yaml")
+        let refused = try installation.failedStart("--config", config, "--state-directory", installation.path("state"))
+        #expect(refused.status == 1 && refused.error.contains(named), "\(refused.error)")
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import MerchantTestSupport
+import Testing
+
+/// A payment token can be claimed once, also when many processes claim it and the daemon is killed.
+@Suite struct ClaimTests {
+    static let merchant = "merchant.com.example.claims"
+
+    /// A daemon that serves one merchant with one key.
+    private func serving() throws -> Installation {
+        let installation = try Installation()
+        try installation.apple("init")
+        try installation.start(config: try Self.config(of: installation))
+        #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)
+        _ = try installation.certifiedKey(Self.merchant, "key")
+        return installation
+    }
+
+    static func config(of installation: Installation) throws -> String {
+        try installation.write(
+            "environment: sandbox\ntrust:\n  token-roots: [\(installation.path("apple/root.pem"))]\nlog:\n  level: warning\n",
+            "merchantkeyd.yaml")
+    }
+
+    /// Mints whole payment tokens, one in each line of a file.
+    ///
+    /// - Returns: the file's path.
+    func mint(_ installation: Installation, _ count: Int, _ options: String..., to name: String = "tokens.json") throws
+        -> String
+    {
+        let outcome = try Installation.run(
+            [
+                "\(Installation.programs)/applepay-sandbox", "mint-token", "--certificate",
+                installation.path("key.cer"),
+                "--directory", installation.path("apple"), "--count", "\(count)", "--out", installation.path(name),
+            ] + options)
+        try #require(outcome.status == 0, "\(outcome.error)")
+        return installation.path(name)
+    }
+
+    @Test(
+        .tags(.slow), .skippedInQuickRuns, .enabled(if: Installation.hasPython, "needs Python's package cryptography"))
+    func
+        `each of 1,000 tokens that 64 processes claim at the same time is claimed exactly once, also if the daemon is killed`()
+        throws
+    {
+        let installation = try serving()
+        let tokens = try mint(installation, 1000)
+        let script = try #require(Bundle.module.path(forResource: "claim_tokens", ofType: "py", inDirectory: "Scripts"))
+        let claimants = try ChildProcess(
+            ["python3", script, installation.decryptorSocket, tokens, Self.merchant, "64", "20000"],
+            output: .file(installation.path("claims.out")), error: .file(installation.path("claims.err")))
+        func errors() throws -> String { try String(contentsOfFile: installation.path("claims.err"), encoding: .utf8) }
+        try installation.eventually("20,000 claims have a response", within: .seconds(300)) {
+            try errors().contains("20000 responses") || !claimants.isRunning
+        }
+        installation.stop(SIGKILL)
+        try installation.start(config: try Self.config(of: installation))
+        let end = claimants.wait()
+        let reported = try errors()
+        #expect(end == .exited(0), "\(reported)")
+
+        let output = try Data(contentsOf: URL(filePath: installation.path("claims.out")))
+        let result = try #require(try JSONSerialization.jsonObject(with: output) as? [String: Any])
+        #expect(result["tokens"] as? Int == 1000)
+        #expect(result["tokensByClaims"] as? [String: Int] == ["1": 1000])
+        #expect(result["refused"] as? [String: Int] == ["tokenAlreadyClaimed": 63_000])
+    }
+
+    @Test func `a claim survives a kill, and its repeated request gets the same response`() throws {
+        let installation = try serving()
+        let token = try mint(installation, 1)
+        let paymentData = try JSONSerialization.data(
+            withJSONObject: try #require(
+                (JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: token))) as? [String: Any])?[
+                    "paymentData"]))
+        let body = try installation.write(
+            #"{"paymentData":\#(String(decoding: paymentData, as: UTF8.self)),"expected":{"merchantIdentifier":"\#(Self.merchant)"}}"#,
+            "body.json")
+        func claim(_ idempotencyKey: String) throws -> String {
+            try installation.curl(
+                installation.decryptorSocket, "/v1/payment-tokens/decrypt", "-d", "@\(body)", "-H",
+                "Idempotency-Key: \(idempotencyKey)"
+            ).output
+        }
+        #expect(try claim("first") == "200")
+        installation.stop(SIGKILL)
+        try installation.start(config: try Self.config(of: installation))
+        #expect(try claim("other") == "409")
+        #expect(try claim("first") == "200")
+        // The command line claims only with --claim.
+        #expect(try installation.ctl("token", "decrypt", token).status == 0)
+        let claimed = try installation.ctl("token", "decrypt", token, "--claim")
+        #expect(claimed.status == 1 && claimed.refusalCode == "tokenAlreadyClaimed", "\(claimed.error)")
+        let second = try mint(installation, 1, to: "second.json")
+        #expect(try installation.ctl("token", "decrypt", second).status == 0)
+        #expect(try installation.ctl("token", "decrypt", second, "--claim").status == 0)
+        #expect(try installation.ctl("token", "decrypt", second, "--claim").status == 1)
+        let view = try installation.ctl("token", "decrypt", second, "--view", "authorization")
+        #expect(view.output.contains("primaryAccountNumber") && view.output.contains("************1111"))
+        #expect(!view.output.contains("4111111111111111"))
+        let raw = try installation.ctl("token", "decrypt", second, "--view", "authorization", "--raw")
+        #expect(try raw.json()["primaryAccountNumber"] as? String == "4111111111111111")
+    }
+
+    @Test func `a missing claims file is created again and reported; a damaged one stops claims and nothing else`()
+        throws
+    {
+        let installation = try serving()
+        let token = try mint(installation, 1)
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
+        let claims = installation.path("state/claims.sqlite")
+        let mode = try FileManager.default.attributesOfItem(atPath: claims)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+
+        installation.stop()
+        #expect(!installation.log.contains("finding=claims"))
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: claims + suffix) }
+        try installation.start(config: try Self.config(of: installation))
+        #expect(installation.log.contains("finding=claimsMissing"))
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
+
+        installation.stop(SIGKILL)
+        try installation.start(config: try Self.config(of: installation))
+        #expect(!installation.log.contains("finding=claims"))
+        installation.stop(SIGKILL)
+        try FileManager.default.removeItem(atPath: claims + "-wal")
+        try installation.start(config: try Self.config(of: installation))
+        #expect(installation.log.contains("finding=claimsLogMissing"))
+
+        installation.stop()
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: claims + suffix) }
+        try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: claims))
+        try installation.start(config: try Self.config(of: installation), answering: ["503"])
+        let refused = try installation.ctl("token", "decrypt", token, "--claim")
+        #expect(refused.status == 1 && refused.refusalCode == "storeUnavailable", "\(refused.error)")
+        #expect(try installation.ctl("token", "decrypt", token).status == 0)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.more").status == 0)
+        #expect(try installation.checkStatus() == 2)
+        #expect(try installation.findings().contains("claimsRefused"))
+        #expect(try installation.health(installation.adminSocket).findings.contains("claimsRefused"))
+    }
+}

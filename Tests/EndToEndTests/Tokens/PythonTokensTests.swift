@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// Tokens that Python's package `cryptography` minted, which shares no code with the daemon.
+@Suite(.enabled(if: Installation.hasPython, "python3 or its package cryptography is not installed"))
+struct PythonTokensTests {
+    static let merchant = "merchant.com.example.python"
+
+    @Test(arguments: [("EC_v1", 30, 24), ("RSA_v1", 10, 0)])
+    func `the daemon decrypts tokens that Python minted, also with shared secrets that begin with a zero byte`(
+        algorithm: String, count: Int, leadingZeros: Int
+    ) throws {
+        let installation = try Installation()
+        try installation.apple("init")
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)
+        _ = try installation.certifiedKey(Self.merchant, "key", "--algorithm", algorithm)
+
+        let script = try #require(Bundle.module.path(forResource: "mint_tokens", ofType: "py", inDirectory: "Scripts"))
+        let minted = try Installation.run(
+            ["python3", script, installation.path("key.cer"), "\(count)", "\(leadingZeros)"])
+        #expect(minted.status == 0, "\(minted.error)")
+        let lines = minted.output.split(separator: "\n")
+        #expect(lines.count == count)
+        for line in lines {
+            let token = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let file = try installation.write(String(line), "token.json")
+            let outcome = try installation.ctl(
+                "token", "decrypt", file, "--merchant", Self.merchant, "--unverified", "--raw")
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(outcome.bytes.base64EncodedString() == token["plaintext"] as? String)
+            let verified = try installation.ctl("token", "decrypt", file, "--merchant", Self.merchant)
+            #expect(verified.status == 1 && verified.refusalCode == "tokenNotVerified", "\(verified.error)")
+        }
+    }
+}
