@@ -110,7 +110,7 @@ import Vocabulary
         installation.stop()
         let done = try restore(to: installation.path("state"), "--replace", "--output", "json")
         let undone = try #require(try done.json()["undone"] as? [String: Any])
-        #expect(undone["answeringAgainCount"] as? Int == 0 && undone["missingCount"] as? Int == 0, "\(undone)")
+        #expect(undone["usableAgainCount"] as? Int == 0 && undone["missingCount"] as? Int == 0, "\(undone)")
     }
 
     @Test func `certificates stored since the backup are named, and the same upload stores them again`() throws {
@@ -144,8 +144,8 @@ import Vocabulary
 
         let restored = try restore(to: installation.path("state"), "--replace", "--output", "json")
         let undone = try #require(try restored.json()["undone"] as? [String: Any])
-        #expect(undone["fellBackCount"] as? Int == 5 && undone["certificatesCount"] as? Int == 5, "\(undone)")
-        let named = try #require(undone["fellBack"] as? [[String: Any]])
+        #expect(undone["earlierStateCount"] as? Int == 5 && undone["certificatesCount"] as? Int == 5, "\(undone)")
+        let named = try #require(undone["earlierState"] as? [[String: Any]])
         #expect(Set(named.compactMap { $0["publicKeyHash"] as? String }) == Set(hashes))
         #expect(named.allSatisfy { $0["was"] as? String == "standby" && $0["now"] as? String == "pending" })
 

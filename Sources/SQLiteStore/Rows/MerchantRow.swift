@@ -2,7 +2,7 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// How a merchant stands in the table `merchants`.
+/// Converts a merchant to and from its row in `merchants`.
 enum MerchantRow {
     static let columns = "identifier, name, target_active_key_pairs, created_at, removed_at"
 
