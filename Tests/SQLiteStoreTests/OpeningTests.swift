@@ -82,7 +82,7 @@ import Vocabulary
         #expect(try temporary.withSeparateConnection { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 99)
     }
 
-    @Test func `a database created by another text of a migration is refused`() async throws {
+    @Test func `a database created with a different text of a migration is refused`() async throws {
         try temporary.store.close()
         try temporary.withSeparateConnection { try $0.execute(sql: "UPDATE migrations SET sha256 = zeroblob(32)") }
         let refusal = await refusal { _ = try SQLiteStore.open(path: temporary.path) }

@@ -64,7 +64,7 @@ enum Migrations {
         else {
             throw MerchantError(
                 .storeUnavailable,
-                "the database was created by another text of migration \(migration.name) than this program has: start the program that created it"
+                "the database was created with a different text of migration \(migration.name) than this program has: start the program that created it"
             )
         }
     }
