@@ -1,8 +1,8 @@
 #pragma once
 #include <sqlite3.h>
 
-// Makes SQLite take each page and each small value from malloc(3) and give it back with free(3), in place of two pools of its
-// own, where what was given back stays as it was. sqlite3_config is variadic, which Swift cannot call. To be called before
+// Makes SQLite allocate pages and small values with malloc(3) and free them with free(3), instead of keeping two pools of its
+// own, where freed memory keeps its content. sqlite3_config is variadic, which Swift cannot call. Must be called before
 // SQLite's first use in the process. Returns SQLITE_OK or SQLITE_MISUSE.
 static inline int csqlite_use_no_pools(void) {
     int pages = sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
@@ -10,7 +10,7 @@ static inline int csqlite_use_no_pools(void) {
     return pages != SQLITE_OK ? pages : values;
 }
 
-// Makes a connection close without carrying the write-ahead log into the database, and leave it. sqlite3_db_config is variadic.
+// Makes a connection close without a checkpoint, so that the write-ahead log stays. sqlite3_db_config is variadic.
 static inline int csqlite_leave_log(sqlite3 *connection) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }

@@ -7,9 +7,7 @@ package import Vocabulary
 ///
 /// Keys enter by generation and import and leave only by export. They are sealed under a data key at rest, and unsealed in a
 /// bounded cache while payments use them. Every call works on the calling thread.
-package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier {
-    package static let defaultCacheCapacity = 10_000
-
+package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     let keyring: Keyring
     let certificateIssuers: CertificateIssuers?
     private let cache: UnsealedKeyCache
@@ -17,17 +15,17 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
 
     /// - Parameters:
     ///   - certificateIssuers: the setting `trust.certificate-issuers`; nil if it is not set.
-    ///   - cacheCapacity: how many keys may stay unsealed, about 2 KB each.
+    ///   - cache: must be notified of every change of a key pair that `source` reads.
     ///   - source: reads a key pair's present state from the store; nil for an unknown one.
     package init(
         keyring: Keyring, certificateIssuers: CertificateIssuers? = nil,
-        cacheCapacity: Int = KeyCustody.defaultCacheCapacity,
+        cache: UnsealedKeyCache = UnsealedKeyCache(),
         source: @escaping @Sendable (PublicKeyHash) throws -> SealedKeyPair?
     ) {
         self.keyring = keyring
         self.certificateIssuers = certificateIssuers
         self.source = source
-        cache = UnsealedKeyCache(capacity: cacheCapacity)
+        self.cache = cache
     }
 
     package func generateKeyPair(
@@ -79,11 +77,6 @@ package final class KeyCustody: KeyCustodian, KeyChangeObserver, KeyPairVerifier
         defer { clibcrypto_overwrite_traces() }
         _ = try open(stored)
     }
-
-    package func keysChanged(_ hashes: [PublicKeyHash]) { cache.remove(hashes) }
-
-    /// How many keys are unsealed now.
-    package var cachedKeyCount: Int { cache.count }
 
     private func sealed(
         _ bytes: consuming PrivateKeyBytes, _ key: SigningKey, purpose: KeyPurpose, for merchant: MerchantIdentifier

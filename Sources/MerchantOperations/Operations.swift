@@ -14,18 +14,26 @@ package struct Operations: Sendable {
         package let clock: any WallClock
         package let confirmedTime: ConfirmedTime
         package let environment: Environment
-        package var tokenRoots: [TrustRoot] = [.appleRootCAG3]
-        package var rolls = RollPolicy()
-        package var backups: (any BackupVerifying)?
-        package var masterKey: (any MasterKeyRotating)?
-        package var conditions: @Sendable () -> [StatusFinding] = { [] }
-        package var gateway: any RegistrationGateway = NotConfiguredGateway()
-        package var domainChecker: (any DomainChecker)?
+        package let tokenRoots: [TrustRoot]
+        package let rolls: RollPolicy
+        package let backups: (any BackupVerifying)?
+        package let masterKey: (any MasterKeyRotating)?
+        package let conditions: @Sendable () -> [StatusFinding]
+        package let gateway: any RegistrationGateway
+        package let domainChecker: (any DomainChecker)?
+        package let notifier: EventNotifier
 
-        /// - Parameter confirmedTime: nil: the machine's clock is correct at the start.
+        /// - Parameters:
+        ///   - confirmedTime: nil: the machine's clock is correct at the start.
+        ///   - tokenRoots: nil: Apple's root.
+        ///   - notifier: the store must notify it of events.
         package init(
             store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
-            confirmedTime: ConfirmedTime? = nil, environment: Environment
+            confirmedTime: ConfirmedTime? = nil, environment: Environment, tokenRoots: [TrustRoot]? = nil,
+            rolls: RollPolicy = RollPolicy(), backups: (any BackupVerifying)? = nil,
+            masterKey: (any MasterKeyRotating)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
+            gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
+            notifier: EventNotifier = EventNotifier()
         ) {
             self.store = store
             self.custodian = custodian
@@ -33,6 +41,14 @@ package struct Operations: Sendable {
             self.clock = clock
             self.confirmedTime = confirmedTime ?? ConfirmedTime(clock: clock)
             self.environment = environment
+            self.tokenRoots = tokenRoots ?? [.appleRootCAG3]
+            self.rolls = rolls
+            self.backups = backups
+            self.masterKey = masterKey
+            self.conditions = conditions
+            self.gateway = gateway
+            self.domainChecker = domainChecker
+            self.notifier = notifier
         }
     }
 
@@ -59,8 +75,8 @@ package struct Operations: Sendable {
     package let clock: ClockOperations
     package let start: StartOperations
 
-    /// The store notifies it of new events; it wakes the waiting tasks.
-    package let notifier = EventNotifier()
+    /// Notified of events by the store; wakes those who wait for them.
+    package let notifier: EventNotifier
     package let refusals: RefusalLog
     package let integrity = IntegrityFindings()
     /// Observed uses that are not stored yet.
@@ -71,6 +87,7 @@ package struct Operations: Sendable {
         let generation = KeyPairGeneration(custodian: parts.custodian)
         let tokenTimes = TokenTimeWatch(distinguishesAccounts: parts.environment == .production)
         let keyRecords = KeyOperations.Records(store, reads: { $0 }, writes: { $0 })
+        notifier = parts.notifier
         refusals = RefusalLog(clock: clock)
 
         merchants = Merchants(

@@ -20,53 +20,31 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     /// destruction and its erasure.
     let erasureIsDue = Atomic(true)
 
-    private init(place: DatabaseFile.Place, pool: DatabasePool, clock: any WallClock) {
-        self.place = place
-        path = place.path
-        self.pool = pool
-        queue = WriteQueue(pool: pool, place: place, clock: clock)
-    }
-
-    /// Opens the database, creates it if there is none, and upgrades its schema.
-    ///
     /// - Parameters:
-    ///   - clock: for the time of a migration.
-    ///   - trace: receives the text of each statement, without its values, on the thread that runs it.
-    ///   - migrations: the schema; tests pass their own.
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users may read or write, that another program
-    ///   created, or that a newer program wrote; the file is not changed then.
-    package static func open(
-        path: String, clock: any WallClock = SystemClock(), trace: (@Sendable (String) -> Void)? = nil,
-        migrations: [(name: String, sql: String)] = Schema.migrations
-    ) throws -> SQLiteStore {
-        try StoreFailure.translating {
-            // With a leading "./" a name such as ":memory:" has no special meaning for SQLite.
-            let path = path.hasPrefix("/") ? path : "./" + path
-            try DatabaseFile.prepare(at: path)
-            let place = try DatabaseFile.Place(of: path)
-            let pool = try Connections.open(place, trace: trace)
-            try pool.writeWithoutTransaction { db in
-                try Migrations.apply(migrations, to: db, kind: .merchants, at: clock.now)
-            }
-            place.rememberLog()
-            return SQLiteStore(place: place, pool: pool, clock: clock)
-        }
+    ///   - clock: for the time since which writes fail.
+    ///   - confirmedTime: corrects the times of events while the machine's clock is set back; nil: the clock is right.
+    package init(
+        _ database: OpenedDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
+        confirmedTime: ConfirmedTime? = nil
+    ) {
+        place = database.place
+        path = place.path
+        pool = database.pool
+        queue = WriteQueue(
+            pool: pool, place: place, clock: clock, observers: observers, confirmedTime: confirmedTime)
     }
 
-    /// Sets the observers of changed key pairs. Call it once, before the store is shared; an observer may need the store to be
-    /// built.
-    package func setObservers(_ observers: [any KeyChangeObserver]) { queue.setObservers(observers) }
+    /// Opens the database as ``OpenedDatabase`` does, for a store with nothing that is read from its database.
+    package static func open(
+        path: String, clock: any WallClock = SystemClock(), observers: StoreObservers = StoreObservers(),
+        trace: (@Sendable (String) -> Void)? = nil, migrations: [(name: String, sql: String)] = Schema.migrations
+    ) throws -> SQLiteStore {
+        SQLiteStore(
+            try OpenedDatabase(path: path, clock: clock, trace: trace, migrations: migrations), clock: clock,
+            observers: observers)
+    }
 
-    /// Sets the observer of events. Call it once, before the store is shared.
-    package func setEventObserver(_ observer: any EventObserver) { queue.setEventObserver(observer) }
-
-    /// Sets the observer of the audit. Call it once, before the store is shared.
-    package func setAuditObserver(_ observer: any AuditObserver) { queue.setAuditObserver(observer) }
-
-    /// Sets the confirmed time, which corrects the times of events. Call it once, before the store is shared.
-    package func setConfirmedTime(_ time: ConfirmedTime) { queue.setConfirmedTime(time) }
-
-    /// Whether writes are taken, and if not, why.
+    /// Whether the store accepts writes, and if not, why.
     package var health: StoreHealth { queue.health }
 
     /// Checks that the database's files are in their places. If they are not, refuses all further writes.
@@ -92,7 +70,7 @@ package final class SQLiteStore: MerchantRepository, Sendable {
             // The last connection to close removes the log, which a reader cannot do, and GRDB closes the writer first.
             pool.invalidateReadOnlyConnections()
         }
-        try StoreFailure.translating { try pool.close() }
+        try SQLiteErrors.translating { try pool.close() }
     }
 
     /// Checkpoints the write-ahead log. Closing alone may not do it, because a reader that a thread still holds may close last.
@@ -105,7 +83,7 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     /// SQLite's settings on the writing connection, for `diagnose`.
     package func settings() throws -> [String: String] {
         try queue.requireReady()
-        return try StoreFailure.translating { try pool.writeWithoutTransaction { try Connections.settings(of: $0) } }
+        return try SQLiteErrors.translating { try pool.writeWithoutTransaction { try Connections.settings(of: $0) } }
     }
 
     /// Runs SQLite's check over the whole file, and refuses all further writes if it finds a fault. Takes time in proportion to
@@ -115,25 +93,24 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     package func examine() async throws -> [String] {
         let found = try await quickCheck()
         if let first = found.first {
-            queue.fail(
-                MerchantError(.storeUnavailable, "\(StoreFailure.damaged): \(first)"))
+            queue.fail(MerchantError(.storeUnavailable, "\(SQLiteErrors.damaged): \(first)"))
         }
         return found
     }
 
     /// As ``examine()``, without refusing writes.
     package func quickCheck() async throws -> [String] {
-        do { return try await readTables { try Self.faults(in: $0) } } catch  where StoreFailure.isCorruption(error) {
+        do { return try await readTables { try Self.faults(in: $0) } } catch  where SQLiteErrors.isCorruption(error) {
             // The check itself fails if a whole tree of pages cannot be read.
-            return [(StoreFailure.translated(error) as? MerchantError)?.detail ?? "\(error)"]
-        } catch { throw StoreFailure.translated(error) }
+            return [(SQLiteErrors.translated(error) as? MerchantError)?.detail ?? "\(error)"]
+        } catch { throw SQLiteErrors.translated(error) }
     }
 
     /// - Parameter check: `integrity_check` also compares indexes with their tables, which takes several times as long.
     static func faults(in db: Database, byCheck check: String = "quick_check") throws -> [String] {
         try String.fetchAll(db, sql: "PRAGMA \(check)").filter { $0 != "ok" }
             + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
-                "a row of \($0["table"] as String? ?? "?") refers to none of \($0["parent"] as String? ?? "?")"
+                "a row of \($0["table"] as String? ?? "?") refers to a missing row of \($0["parent"] as String? ?? "?")"
             }
     }
 }
@@ -143,30 +120,30 @@ package final class SQLiteStore: MerchantRepository, Sendable {
 extension SQLiteStore {
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any RepositoryReading) throws -> Result
-    ) async throws -> Result {
-        do { return try await readTables { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
-    }
-
-    /// Holds a reader only on a thread of the pool. GRDB's own asynchronous `read` holds one across a suspension; if every thread
-    /// of Swift's pool then waited for a reader in ``readNow(_:)``, none would be released.
-    func readTables<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            pool.asyncRead { db in continuation.resume(with: Swift.Result { try body(try db.get()) }) }
-        }
-    }
+    ) async throws -> Result { try await readStore { try body($0) } }
 
     package func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
         do { return try pool.read { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
     }
 
-    /// Translates the error of a read. A damaged file must not be written to any more.
-    func noted(_ error: any Error) -> any Error {
-        StoreFailure.isCorruption(error) ? queue.handled(error) : StoreFailure.translated(error)
-    }
-
     /// Cancelling the task does not cancel a write.
     package func write<Result: Sendable>(
         _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
+    ) async throws -> Result { try await writeStore { try body($0) } }
+}
+
+// MARK: - Also with what no port offers
+
+extension SQLiteStore {
+    /// As ``read(_:)``, with access to every table.
+    func readStore<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result
+    {
+        do { return try await readTables { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
+    }
+
+    /// As ``write(_:)``, with access to every table.
+    func writeStore<Result: Sendable>(
+        _ body: @escaping @Sendable (StoreTransaction) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             queue.add(
@@ -177,5 +154,18 @@ extension SQLiteStore {
                     },
                     refuse: { continuation.resume(throwing: $0) }))
         }
+    }
+
+    /// Holds a reader only on a thread of the pool. GRDB's own asynchronous `read` holds one across a suspension; if every thread
+    /// of Swift's pool then waited for a reader in ``readNow(_:)``, none would be released.
+    func readTables<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.asyncRead { db in continuation.resume(with: Swift.Result { try body(try db.get()) }) }
+        }
+    }
+
+    /// Translates the error of a read. After corruption is found, the store refuses all further writes.
+    func noted(_ error: any Error) -> any Error {
+        SQLiteErrors.isCorruption(error) ? queue.handled(error) : SQLiteErrors.translated(error)
     }
 }

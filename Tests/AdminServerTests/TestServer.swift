@@ -45,17 +45,18 @@ struct TestServer: Sendable {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let clock = HandMovedClock()
-        let repository = MemoryRepository()
+        let notifier = EventNotifier()
+        let repository = MemoryRepository(observers: StoreObservers(events: notifier))
         let operations = Operations(
             repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
-            clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker)
+            clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker,
+            notifier: notifier)
         let test = TestServer(
             directory: directory, socket: "\(directory)/\(socketName)", clock: clock, repository: repository,
             log: CapturedLog(), gateway: gateway, operations: operations)
         if overStaleSocket {
             close(try UnixListener.listen(path: test.socket, mode: 0o600, backlog: 1).descriptor)
         }
-        test.repository.setEventObserver(operations.notifier)
         let server = AdminServer(
             socketPath: test.socket, socketMode: mode, operations: AdminOperations(from: operations), policy: policy,
             health: { HealthDocument(reasons: ready ? [] : ["the clock jumped"]) },

@@ -19,7 +19,7 @@ import Vocabulary
     }
 
     @Test(arguments: [60, 3_600, 30 * 86_400, 365 * 86_400])
-    func `backups that a clock made before their time remove no older one`(seconds: Int) {
+    func `backups that were made early, because the clock jumped ahead, remove no older one`(seconds: Int) {
         let now = Self.start.adding(Self.day * 2)
         let early = (1...3).map { BackupRetention.name(at: now.adding(.seconds(seconds * $0))) }
         let backups = Self.names(days: 0...2) + early

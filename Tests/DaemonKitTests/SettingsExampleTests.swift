@@ -47,7 +47,7 @@ import Yams
         }
     }
 
-    @Test func `the example changes nothing as it stands`() throws {
+    @Test func `the unchanged example sets nothing`() throws {
         #expect(try Yams.compose(yaml: String(contentsOf: Self.example, encoding: .utf8)) == nil)
     }
 }

@@ -209,7 +209,7 @@ enum Rows {
 
     static let otherFiles: [Row] = [
         Row("an interrupted restore", .refuses(.restoreUnfinished)) { $0.isRestoreUnfinished = true },
-        Row("an interrupted restore, whatever else is wrong", .refuses(.restoreUnfinished)) {
+        Row("an interrupted restore, with any other finding", .refuses(.restoreUnfinished)) {
             $0 = Observations.afterKill
             ($0.isRestoreUnfinished, $0.database) = (true, nil)
             $0.masterKey = .file(path: "/state/master.key", exists: false)

@@ -21,7 +21,7 @@ import Testing
         #expect(observation.auditQuestion == .intactFileLacks(head))
     }
 
-    @Test func `a log of which the lock file says nothing raises no question`() {
+    @Test func `a log that the lock file does not name raises no question`() {
         var observation = Observations.afterKill
         observation.marks.log = nil
         #expect(observation.auditQuestion == nil)

@@ -5,13 +5,15 @@ import Vocabulary
 
 /// The store in memory, which counts its reads, can pause after a read, and can fail its writes.
 final class FakeStore: MerchantRepository {
-    let memory = MemoryRepository()
+    let memory: MemoryRepository
     /// Thrown by every write while it is set.
     let failure = Mutex<MerchantError?>(nil)
     /// How often the store was read.
     let reads = Atomic<Int>(0)
     /// Called after every read, before its result is returned.
     let afterRead = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(observers: StoreObservers = StoreObservers()) { memory = MemoryRepository(observers: observers) }
 
     var audit: [AuditEntry] { memory.audit }
 

@@ -26,7 +26,7 @@ final class Stage: Sendable {
         do { return try SandboxAuthority(createdAt: HandClock().now) } catch { preconditionFailure("\(error)") }
     }()
 
-    let store = FakeStore()
+    let store: FakeStore
     let claims = MemoryClaimLedger()
     let operations: Operations
     let custodian = FakeCustodian()
@@ -53,10 +53,10 @@ final class Stage: Sendable {
         socketPath = directory + "/decryptor.sock"
         let roots: [TrustRoot]
         do { roots = try TrustRoot.reading(pem: Self.apple.rootCertificate) } catch { preconditionFailure("\(error)") }
+        store = FakeStore(observers: StoreObservers(keys: [responses]))
         operations = Operations(
             repository: store, custodian: custodian, claims: claims, clock: clock, environment: .sandbox,
             tokenRoots: roots)
-        store.memory.setObservers([responses])
     }
 
     deinit { rmdir(directory) }

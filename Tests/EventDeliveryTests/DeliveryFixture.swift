@@ -20,11 +20,12 @@ final class DeliveryFixture: Sendable {
         directory = "/tmp/mkd-events-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        store = try SQLiteStore.open(path: "\(directory)/store.sqlite", clock: clock)
+        let notifier = EventNotifier()
+        store = try SQLiteStore.open(
+            path: "\(directory)/store.sqlite", clock: clock, observers: StoreObservers(events: notifier))
         operations = Operations(
             repository: store, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(), clock: clock,
-            environment: .sandbox)
-        store.setEventObserver(operations.notifier)
+            environment: .sandbox, notifier: notifier)
     }
 
     deinit {

@@ -16,7 +16,7 @@ import Vocabulary
             publicKeyHash: hash, merchantIdentifier: merchant, algorithm: algorithm ?? new.algorithm,
             purpose: purpose ?? new.purpose, origin: .generated, state: .current, createdAt: .now, stateSince: .now)
         fixture.store.pairs.withLock { $0[hash] = SealedKeyPair(keyPair: pair, sealedPrivateKey: sealed) }
-        fixture.custody.keysChanged([hash])
+        fixture.cache.keysChanged([hash])
         return refusal { try fixture.custody.exportPrivateKey(hash) }
     }
 

@@ -81,11 +81,12 @@ final class MemoryStore: DataKeyRepository, Sendable {
     }
 
     func custody(
-        _ masterKey: borrowing MasterKey, issuers: CertificateIssuers? = nil, capacity: Int = 100
+        _ masterKey: borrowing MasterKey, issuers: CertificateIssuers? = nil,
+        cache: UnsealedKeyCache = UnsealedKeyCache()
     ) throws -> KeyCustody {
         KeyCustody(
             keyring: try Keyring(opening: self, with: masterKey, at: .now), certificateIssuers: issuers,
-            cacheCapacity: capacity
+            cache: cache
         ) { hash in self.pairs.withLock { $0[hash] } }
     }
 }
@@ -98,10 +99,12 @@ struct CustodyFixture {
     static let otherMerchant = MerchantIdentifier("merchant.com.example.other")!  // in the required form
 
     let store = MemoryStore()
+    let cache: UnsealedKeyCache
     let custody: KeyCustody
 
     init(issuers: CertificateIssuers? = nil, capacity: Int = 100) throws {
-        custody = try store.custody(MasterKey.random(), issuers: issuers, capacity: capacity)
+        cache = UnsealedKeyCache(capacity: capacity)
+        custody = try store.custody(MasterKey.random(), issuers: issuers, cache: cache)
     }
 
     func generate(

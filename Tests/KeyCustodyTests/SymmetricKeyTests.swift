@@ -144,7 +144,7 @@ import Vocabulary
         let new = try fixture.generate(state: state)
         let point = Array(P256.KeyAgreement.PrivateKey().publicKey.derRepresentation)
         #expect(refusal { try fixture.symmetricKey(new.publicKeyHash, .ephemeralPublicKey(point)) }?.code == code)
-        #expect(fixture.custody.cachedKeyCount == 0)
+        #expect(fixture.cache.count == 0)
     }
 
     @Test func `an identity key restores no symmetric key and is reported as not found`() throws {

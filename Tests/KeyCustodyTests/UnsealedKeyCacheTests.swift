@@ -13,20 +13,22 @@ import Vocabulary
         let fixture = try CustodyFixture()
         let hash = try fixture.generate().publicKeyHash
         let first = try fixture.symmetricKey(hash, .ephemeralPublicKey(point))
-        #expect(fixture.custody.cachedKeyCount == 1)
+        #expect(fixture.cache.count == 1)
         fixture.store.setState(.revoked, of: hash)
-        fixture.custody.keysChanged([hash])
-        #expect(fixture.custody.cachedKeyCount == 0)
+        fixture.cache.keysChanged([hash])
+        #expect(fixture.cache.count == 0)
         #expect(refusal { try fixture.symmetricKey(hash, .ephemeralPublicKey(point)) }?.code == .keyRevoked)
         fixture.store.setState(.retiring, of: hash)
-        fixture.custody.keysChanged([hash])
+        fixture.cache.keysChanged([hash])
         #expect(try fixture.symmetricKey(hash, .ephemeralPublicKey(point)) == first)
     }
 
     @Test func `a key that is revoked while it is read is not cached`() throws {
         let store = MemoryStore()
         let reading = Mutex<(@Sendable () -> Void)?>(nil)
-        let custody = KeyCustody(keyring: try Keyring(opening: store, with: MasterKey.random(), at: .now)) { hash in
+        let cache = UnsealedKeyCache()
+        let keyring = try Keyring(opening: store, with: MasterKey.random(), at: .now)
+        let custody = KeyCustody(keyring: keyring, cache: cache) { hash in
             let found = store.pairs.withLock { $0[hash] }
             // The change between the read and the caching.
             reading.withLock { $0.take() }?()
@@ -38,11 +40,11 @@ import Vocabulary
         reading.withLock { pending in
             pending = {
                 store.setState(.revoked, of: new.publicKeyHash)
-                custody.keysChanged([new.publicKeyHash])
+                cache.keysChanged([new.publicKeyHash])
             }
         }
         _ = try? custody.symmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point))
-        #expect(custody.cachedKeyCount == 0)
+        #expect(cache.count == 0)
         let error = refusal { try custody.symmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point)) }
         #expect(error?.code == .keyRevoked)
     }
@@ -50,17 +52,17 @@ import Vocabulary
     @Test func `changes of other keys do not prevent caching`() throws {
         let fixture = try CustodyFixture()
         let hash = try fixture.generate().publicKeyHash
-        fixture.custody.keysChanged([PublicKeyHash(of: [1])])
+        fixture.cache.keysChanged([PublicKeyHash(of: [1])])
         _ = try fixture.symmetricKey(hash, .ephemeralPublicKey(point))
-        #expect(fixture.custody.cachedKeyCount == 1)
+        #expect(fixture.cache.count == 1)
     }
 
     @Test func `the cache of unsealed keys is bounded, and keys in use stay in it`() throws {
-        let fixture = try CustodyFixture(capacity: 8)
+        let cache = UnsealedKeyCache(capacity: 8)
         let reads = Mutex<[PublicKeyHash: Int]>([:])
-        let store = fixture.store
+        let store = MemoryStore()
         let custody = KeyCustody(
-            keyring: try Keyring(opening: MemoryStore(), with: MasterKey.random(), at: .now), cacheCapacity: 8
+            keyring: try Keyring(opening: MemoryStore(), with: MasterKey.random(), at: .now), cache: cache
         ) { hash in
             reads.withLock { $0[hash, default: 0] += 1 }
             return store.pairs.withLock { $0[hash] }
@@ -75,14 +77,14 @@ import Vocabulary
         for hash in keys {
             _ = try custody.symmetricKey(hash, from: .ephemeralPublicKey(point))
             _ = try custody.symmetricKey(busy, from: .ephemeralPublicKey(point))
-            #expect(custody.cachedKeyCount <= 8)
+            #expect(cache.count <= 8)
         }
-        #expect(custody.cachedKeyCount == 8)
+        #expect(cache.count == 8)
         #expect(reads.withLock { $0[busy] } == 1)
-        custody.keysChanged(keys)
-        #expect(custody.cachedKeyCount == 0)
+        cache.keysChanged(keys)
+        #expect(cache.count == 0)
         for hash in keys { _ = try custody.symmetricKey(hash, from: .ephemeralPublicKey(point)) }
-        #expect(custody.cachedKeyCount == 8)
+        #expect(cache.count == 8)
     }
 
     @Test func `concurrent requests and changes give no wrong result and leave no revoked key`() async throws {
@@ -95,7 +97,7 @@ import Vocabulary
                 group.addTask {
                     for round in 0..<400 {
                         let index = (round + worker) % hashes.count
-                        if round % 7 == worker { fixture.custody.keysChanged([hashes[index]]) }
+                        if round % 7 == worker { fixture.cache.keysChanged([hashes[index]]) }
                         let key = try fixture.symmetricKey(hashes[index], .ephemeralPublicKey(point))
                         #expect(key == expected[index])
                     }
@@ -104,7 +106,7 @@ import Vocabulary
             try await group.waitForAll()
         }
         for hash in hashes { fixture.store.setState(.revoked, of: hash) }
-        fixture.custody.keysChanged(hashes)
+        fixture.cache.keysChanged(hashes)
         for hash in hashes {
             #expect(refusal { try fixture.symmetricKey(hash, .ephemeralPublicKey(point)) }?.code == .keyRevoked)
         }

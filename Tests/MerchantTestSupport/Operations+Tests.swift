@@ -9,15 +9,13 @@ extension Operations {
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger = MemoryClaimLedger(),
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,
         tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(),
-        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil
+        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
+        notifier: EventNotifier = EventNotifier()
     ) {
-        var parts = Collaborators(
-            store: repository, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmedTime,
-            environment: environment)
-        if let tokenRoots { parts.tokenRoots = tokenRoots }
-        parts.rolls = rolls
-        parts.gateway = gateway
-        parts.domainChecker = domainChecker
-        self.init(parts)
+        self.init(
+            Collaborators(
+                store: repository, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmedTime,
+                environment: environment, tokenRoots: tokenRoots, rolls: rolls, gateway: gateway,
+                domainChecker: domainChecker, notifier: notifier))
     }
 }

@@ -46,11 +46,11 @@ final class ClockStage {
     private static func open(
         _ directory: URL, _ clock: HandMovedClock, _ custodian: NamedKeysCustodian, _ policy: RollPolicy
     ) throws -> (SQLiteStore, ClaimStore, Operations, ConfirmedTime) {
-        let store = try SQLiteStore.open(path: directory.appending(path: "test.sqlite").path, clock: clock)
-        let claims = try ClaimStore.open(path: directory.appending(path: "claims.sqlite").path, clock: clock)
+        let database = try OpenedDatabase(path: directory.appending(path: "test.sqlite").path, clock: clock)
         let confirmed = ConfirmedTime(
-            clock: clock, last: try store.readNow { try ClockOperations.lastConfirmedTime(in: $0) })
-        store.setConfirmedTime(confirmed)
+            clock: clock, last: try database.readOrClose { try ClockOperations.lastConfirmedTime(in: $0) })
+        let store = SQLiteStore(database, clock: clock, confirmedTime: confirmed)
+        let claims = try ClaimStore.open(path: directory.appending(path: "claims.sqlite").path, clock: clock)
         let operations = Operations(
             repository: store, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmed,
             environment: .sandbox, rolls: policy)

@@ -6,9 +6,8 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// Whoever has the database's file can drop its triggers: what they do to the audit then has to show.
-@Suite("Tampering with the audit")
-struct AuditTamperingTests {
+/// Changes of the audit by an attacker who can write the database file and drops its triggers.
+@Suite struct AuditTamperingTests {
     static let records = 120
     let temporary: TemporaryStore
 
@@ -25,29 +24,29 @@ struct AuditTamperingTests {
         }
     }
 
-    /// The whole chain's breaks, read as the daemon reads it.
+    /// The breaks of the whole chain, read as the daemon reads it.
     private func breaks() throws -> [AuditBreak] {
         var examination = AuditExamination()
         try temporary.store.readNow { reading in
             var links: [AuditLink]
             repeat {
-                let stretch = try reading.auditSegment(from: examination.next, limit: 50)
-                links = stretch.links
+                let segment = try reading.auditSegment(from: examination.next, limit: 50)
+                links = segment.links
                 for link in links { examination.examine(link) }
-                if links.isEmpty { examination.finish(highestAssigned: stretch.highestAssigned) }
+                if links.isEmpty { examination.finish(highestAssigned: segment.highestAssigned) }
             } while !links.isEmpty
         }
         examination.checkOrder()
         return examination.breaks
     }
 
-    /// Without the triggers, and with everything put back afterwards.
-    private func tampering(_ statements: [String], _ look: () throws -> Void) throws {
-        try temporary.aside { db in
+    /// Runs statements, then the check, then restores the audit.
+    private func tampering(_ statements: [String], _ check: () throws -> Void) throws {
+        try temporary.withSeparateConnection { db in
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS kept AS SELECT * FROM audit")
             let given = try Int.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'audit'") ?? 0
             for statement in statements { try db.execute(sql: statement) }
-            try look()
+            try check()
             try db.execute(
                 sql: """
                     DELETE FROM audit; INSERT INTO audit SELECT * FROM kept;
@@ -57,7 +56,7 @@ struct AuditTamperingTests {
     }
 
     private func dropTriggers() throws {
-        try temporary.aside {
+        try temporary.withSeparateConnection {
             try $0.execute(
                 sql: """
                     DROP TRIGGER audit_is_a_chain; DROP TRIGGER audit_is_never_changed;
@@ -66,14 +65,12 @@ struct AuditTamperingTests {
         }
     }
 
-    @Test("an honest chain is whole")
-    func honest() async throws {
+    @Test func `an audit that was not changed has no breaks`() async throws {
         try await fill()
         #expect(try breaks() == [])
     }
 
-    @Test("1,000 records edited, removed, cut off or reordered, each singly: every one is found, at its place")
-    func found() async throws {
+    @Test func `an edited, removed, truncated or reordered record is found at its sequence`() async throws {
         try await fill()
         try dropTriggers()
         var random = SeededGenerator(seed: 1)
@@ -87,7 +84,7 @@ struct AuditTamperingTests {
         ]
         var kinds: [AuditBreak.Kind: Int] = [:]
         for round in 0..<1000 {
-            // The first record's previous hash is zeros already, and so is no edit; an equal action neither.
+            // Not the first record: its previous hash is zeros already, so one of the edits would not change it.
             let place = Int.random(in: 2..<Self.records, using: &random)
             let other = (2..<Self.records).filter { $0 != place }.randomElement(using: &random) ?? 2
             let (kind, statements, first): (AuditBreak.Kind, [String], Int) =
@@ -121,13 +118,12 @@ struct AuditTamperingTests {
         #expect(try breaks() == [])
     }
 
-    @Test("a record made anew, with a hash that fits it, breaks the chain behind it")
-    func rehashed() async throws {
+    @Test func `a replaced record with a matching hash breaks the chain at the next record`() async throws {
         try await fill()
         try dropTriggers()
         let link = try temporary.store.readNow { try $0.auditSegment(from: 50, limit: 1).links.first }
         guard case .record(let record)? = link else {
-            Issue.record("record 50 is not there")
+            Issue.record("record 50 is missing")
             return
         }
         let forged = AuditRecord(Sample.entry(.merchantRemoved), sequence: 50, after: record.previousHash)
@@ -142,8 +138,9 @@ struct AuditTamperingTests {
         }
     }
 
-    @Test("a cut that also sets the counter back, and a chain made anew, show against a head that was kept")
-    func againstHead() async throws {
+    @Test func `a truncation that also resets the counter, and a rewritten chain, differ from a shipped head`()
+        async throws
+    {
         try await fill()
         try dropTriggers()
         let kept = try #require(try temporary.store.readNow { try $0.auditHead() })
@@ -161,17 +158,16 @@ struct AuditTamperingTests {
             #expect(try breaks() == [])
             #expect(try difference()?.kind == .cutOff)
         }
-        try temporary.aside { db in for statement in cut { try db.execute(sql: statement) } }
+        try temporary.withSeparateConnection { db in for statement in cut { try db.execute(sql: statement) } }
         for _ in 100..<Self.records { try await temporary.store.write { try $0.append(Sample.entry(.keyRevoked)) } }
         #expect(try breaks() == [])
         #expect(try difference()?.kind == .rewritten)
     }
 
-    @Test("records are listed by caller and time, in either order")
-    func filters() async throws {
+    @Test func `records are listed by caller and time, in ascending and descending order`() async throws {
         for number in 0..<30 {
             let caller = Caller(uid: UInt32(number % 3), gid: 1, pid: 1, program: "p")
-            let at = Sample.moment.adding(.seconds(number))
+            let at = Sample.time.adding(.seconds(number))
             try await temporary.store.write { try $0.append(AuditEntry(.keyRevoked, by: caller, at: at)) }
         }
         func sequences(_ filter: AuditFilter, from: Int? = nil, oldestFirst: Bool = false, _ limit: Int) throws -> [Int]
@@ -183,7 +179,7 @@ struct AuditTamperingTests {
         #expect(try sequences(AuditFilter(callerUID: 1), 3) == [29, 26, 23])
         #expect(try sequences(AuditFilter(callerUID: 1), from: 23, 3) == [20, 17, 14])
         let times = AuditFilter(
-            since: Sample.moment.adding(.seconds(10)), until: Sample.moment.adding(.seconds(13)))
+            since: Sample.time.adding(.seconds(10)), until: Sample.time.adding(.seconds(13)))
         #expect(try sequences(times, 9) == [13, 12, 11])
         #expect(try sequences(times, oldestFirst: true, 2) == [11, 12])
         #expect(try sequences(times, from: 12, oldestFirst: true, 2) == [13])

@@ -5,9 +5,8 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-@Suite("Audit")
-struct AuditTests {
-    /// The suite is made anew for each test, and its store with it.
+@Suite struct AuditTests {
+    /// Each test has its own instance of the suite, and so its own store.
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
@@ -16,8 +15,7 @@ struct AuditTests {
         try store.readNow { try $0.auditRecords(merchant: nil, key: nil, before: nil, limit: 1000) }.reversed()
     }
 
-    @Test("records are numbered without gaps and chained from the first one on")
-    func chain() async throws {
+    @Test func `records are numbered without gaps, and each contains the hash of the record before it`() async throws {
         for action in AuditAction.allCases {
             try await temporary.store.write { transaction throws in
                 try transaction.append(Sample.entry(action, merchant: Sample.merchant, key: Sample.hash(1)))
@@ -31,7 +29,7 @@ struct AuditTests {
         for (before, record) in zip(records, records.dropFirst()) { #expect(record.previousHash == before.hash) }
         #expect(records.first?.entry == Sample.entry(.daemonStarted, merchant: Sample.merchant, key: Sample.hash(1)))
         try temporary.store.readNow { reader throws in
-            #expect(try reader.counts(at: Sample.moment).auditRecords == records.count)
+            #expect(try reader.counts(at: Sample.time).auditRecords == records.count)
             let pages = try [nil, 20, 1].map {
                 try reader.auditRecords(merchant: nil, key: nil, before: $0, limit: 3).map(\.sequence)
             }
@@ -44,29 +42,28 @@ struct AuditTests {
         }
     }
 
-    @Test("a record edited behind the store's back shows")
-    func edited() async throws {
+    @Test func `a record that another program edited is not intact`() async throws {
         for _ in 0..<5 { try await temporary.store.write { try $0.append(Sample.entry(.keyRevoked)) } }
-        try temporary.aside {
+        try temporary.withSeparateConnection {
             try $0.execute(sql: "DROP TRIGGER audit_is_never_changed; UPDATE audit SET reason = 'x' WHERE sequence = 3")
         }
         #expect(try records(temporary.store).filter { !$0.isIntact }.map(\.sequence) == [3])
     }
 
-    @Test("records cut off the end leave a gap, and the audit goes on")
-    func cutOff() async throws {
+    @Test func `records that were removed from the end leave a gap, and later records are appended after it`()
+        async throws
+    {
         for _ in 0..<5 { try await temporary.store.write { try $0.append(Sample.entry(.keyRevoked)) } }
-        try temporary.aside {
+        try temporary.withSeparateConnection {
             try $0.execute(sql: "DROP TRIGGER audit_is_never_shortened; DELETE FROM audit WHERE sequence > 3")
         }
         try await temporary.store.write { try $0.append(Sample.entry(.keyRestored)) }
         #expect(try records(temporary.store).map(\.sequence) == [1, 2, 3, 6])
     }
 
-    @Test("a value that the program does not know is damage, not a crash")
-    func damagedValue() async throws {
+    @Test func `an unknown value in a record is an error, not a crash`() async throws {
         try await temporary.store.write { try $0.append(Sample.entry(.keyRevoked)) }
-        try temporary.aside {
+        try temporary.withSeparateConnection {
             try $0.execute(sql: "DROP TRIGGER audit_is_never_changed; UPDATE audit SET action = 'dance'")
         }
         #expect(throws: MerchantError.self) { try records(temporary.store) }

@@ -6,8 +6,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-@Suite("Backups")
-struct BackupTests {
+@Suite struct BackupTests {
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
@@ -15,7 +14,7 @@ struct BackupTests {
     private func file(_ name: String) -> String { temporary.directory.appending(path: name).path }
 
     private func backUp(_ name: String) async throws -> BackupManifest {
-        try await temporary.store.backUp(to: file(name), programVersion: "1", at: Sample.moment)
+        try await temporary.store.backUp(to: file(name), programVersion: "1", at: Sample.time)
     }
 
     /// The backup's database, opened as a store.
@@ -25,8 +24,9 @@ struct BackupTests {
         return try SQLiteStore.open(path: copy)
     }
 
-    @Test("a backup holds one moment of a database that goes on changing, and says what it holds")
-    func oneMoment() async throws {
+    @Test func `a backup has one consistent state of a database that changes, and a manifest that matches it`()
+        async throws
+    {
         let writer = Task { [temporary] in
             for seed in 0..<400 {
                 try await temporary.store.write { transaction in
@@ -54,13 +54,12 @@ struct BackupTests {
             seen.insert(manifest.merchants)
         }
         try await writer.value
-        #expect(seen.count > 3, "the backups saw \(seen)")
-        let left = try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path)
-        #expect(!left.contains { $0.hasSuffix(".new") || $0.hasSuffix("-journal") }, "\(left)")
+        #expect(seen.count > 3, "merchants in the backups: \(seen)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path)
+        #expect(!names.contains { $0.hasSuffix(".new") || $0.hasSuffix("-journal") }, "\(names)")
     }
 
-    @Test("a byte changed anywhere in a backup is found, and so is a file cut off anywhere")
-    func damaged() async throws {
+    @Test func `a changed byte and a truncation anywhere in a backup are detected`() async throws {
         for seed in 0..<20 { try await temporary.onboard(Sample.merchant(seed), seed: seed) }
         let manifest = try await backUp("good")
         let good = try Data(contentsOf: URL(filePath: file("good")))
@@ -86,10 +85,10 @@ struct BackupTests {
         }
     }
 
-    @Test(
-        "a manifest that gives its database any length but the one it has is refused with both",
-        arguments: [Int.max, Int.max - 4096, .min, -1, 0, 1])
-    func impossibleLength(_ length: Int) async throws {
+    @Test(arguments: [Int.max, Int.max - 4096, .min, -1, 0, 1])
+    func `a manifest with a wrong length of the database is refused with the length found and expected`(_ length: Int)
+        async throws
+    {
         let manifest = try await backUp("good")
         let good = try Data(contentsOf: URL(filePath: file("good")))
         let line = try #require(String(bytes: good[manifest.databaseBytes...], encoding: .utf8))
@@ -98,16 +97,15 @@ struct BackupTests {
         try (good[..<manifest.databaseBytes] + Data(changed.utf8)).write(to: URL(filePath: file("bad")))
         let refused = await refusal { _ = try BackupFile(reading: file("bad")) }
         #expect(refused?.code == .backupFailed)
-        #expect(refused?.detail.contains("has \(length) bytes, expected the \(manifest.databaseBytes)") == true)
+        #expect(refused?.detail.contains("has \(length) bytes, expected \(manifest.databaseBytes)") == true)
     }
 
-    @Test("a FIFO in a backup's place holds nobody up")
-    func fifo() async throws {
+    @Test func `a FIFO instead of a backup is refused without waiting`() async throws {
         _ = try await backUp("b")
         let backup = try BackupFile(reading: file("b"))
         try FileManager.default.removeItem(atPath: file("b"))
         #expect(mkfifo(file("b"), 0o600) == 0)
-        // Whoever waits is let go in the end, and has waited too long.
+        // Opens the FIFO after a while, so that a reader that waits fails the test and does not hang.
         let release = Task { [path = file("b")] in
             try await Task.sleep(for: .seconds(5))
             close(open(path, O_WRONLY | O_NONBLOCK))
@@ -116,20 +114,18 @@ struct BackupTests {
         let begin = ContinuousClock.now
         let refused = await refusal { try backup.copyDatabase(to: file("copy")) }
         #expect(ContinuousClock.now - begin < .seconds(4))
-        #expect(refused?.detail.contains("is no regular file, expected a backup") == true)
+        #expect(refused?.code == .backupFailed)
     }
 
-    @Test("an existing file is never replaced, and a directory that is not there is named")
-    func refused() async throws {
-        try Data("mine".utf8).write(to: URL(filePath: file("mine")))
-        #expect(await refusal { _ = try await backUp("mine") }?.detail.contains("exists") == true)
-        #expect(try String(contentsOfFile: file("mine"), encoding: .utf8) == "mine")
+    @Test func `an existing file is never replaced, and a missing directory is an error`() async throws {
+        try Data("other".utf8).write(to: URL(filePath: file("existing")))
+        #expect(await refusal { _ = try await backUp("existing") }?.detail.contains("exists") == true)
+        #expect(try String(contentsOfFile: file("existing"), encoding: .utf8) == "other")
         #expect(await refusal { _ = try await backUp("nowhere/b") }?.code == .backupFailed)
         #expect(temporary.store.health == .ready)
     }
 
-    @Test("what destroyed keys were is in no later backup")
-    func destroyed() async throws {
+    @Test func `a backup does not contain private keys that were destroyed before`() async throws {
         for seed in 0..<30 { try await temporary.onboard(Sample.merchant(seed), .revoked, seed: seed) }
         for seed in 0..<30 where seed != 7 {
             try await temporary.store.write { try $0.removeSealedPrivateKey(of: Sample.hash(seed)) }
@@ -142,8 +138,7 @@ struct BackupTests {
         }
     }
 
-    @Test("a merchant counts as backed up when a verified backup holds its newest key pair")
-    func coverage() async throws {
+    @Test func `a merchant counts as backed up if a verified backup contains its newest key pair`() async throws {
         func coverage() throws -> BackupCoverage { try temporary.store.readNow { try $0.backupCoverage() } }
         for seed in 0..<5 { try await temporary.onboard(Sample.merchant(seed), seed: seed) }
         #expect(try coverage().merchantsWithoutBackup == 5)
@@ -151,7 +146,7 @@ struct BackupTests {
         try await temporary.store.write { [path = file("b")] in try $0.record(manifest, at: path, verifiedAt: nil) }
         #expect(try coverage().merchantsWithoutBackup == 5)
         try await temporary.store.write { [path = file("b")] in
-            try $0.record(manifest, at: path, verifiedAt: Sample.moment)
+            try $0.record(manifest, at: path, verifiedAt: Sample.time)
         }
         #expect(try coverage().merchantsWithoutBackup == 0)
         #expect(try coverage().lastVerifiedPath == file("b"))

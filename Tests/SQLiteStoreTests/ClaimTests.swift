@@ -7,15 +7,13 @@ import Schema
 import Testing
 import Vocabulary
 
-@Suite("Claims of payment tokens")
-struct ClaimTests {
+@Suite struct ClaimTests {
     let temporary: TemporaryClaims
     var store: ClaimStore { temporary.store }
 
     init() throws { temporary = try TemporaryClaims() }
 
-    @Test("of many claims of one payment at the same time exactly one wins")
-    func once() async throws {
+    @Test func `exactly one of many simultaneous claims of a payment wins`() async throws {
         let payments = 200
         let store = store
         let (won, refused) = await withTaskGroup(of: (Int, MerchantError?).self) { tasks in
@@ -41,9 +39,7 @@ struct ClaimTests {
         #expect(try temporary.rows() == payments)
     }
 
-    @Test(
-        "the same request of the same caller with the same key is a repeat; whatever differs is refused for what it is")
-    func repeats() async throws {
+    @Test func `only an identical request of the same caller with the same key is a repeat`() async throws {
         let store = store
         #expect(try await store.claim(.sample(1, key: 1, request: 1)) == .won)
         #expect(
@@ -56,14 +52,14 @@ struct ClaimTests {
         #expect(await code(.sample(1, key: 1, request: 1, uid: 1001)) == .tokenAlreadyClaimed)
         #expect(await code(.sample(1, key: 1, request: 2)) == .idempotencyKeyReused)
         #expect(await code(.sample(2, key: 1, request: 2)) == .idempotencyKeyReused)
-        #expect(try await store.claim(.sample(2, key: 1, request: 2, uid: 1001)) == .won, "keys are a caller's own")
+        #expect(
+            try await store.claim(.sample(2, key: 1, request: 2, uid: 1001)) == .won, "each caller has its own keys")
         #expect(try await store.claim(.sample(3)) == .won)
-        #expect(await code(.sample(3)) == .tokenAlreadyClaimed, "without a key nothing is a repeat")
+        #expect(await code(.sample(3)) == .tokenAlreadyClaimed, "without a key, no claim is a repeat")
         #expect(try temporary.rows() == 3)
     }
 
-    @Test("a claim is there after closing and opening again, and can be looked up")
-    func durable() async throws {
+    @Test func `a claim is found after the file was closed and opened again`() async throws {
         _ = try await store.claim(.sample(1, key: 7, request: 8))
         try store.close()
         #expect(store.health != .ready)
@@ -75,15 +71,14 @@ struct ClaimTests {
         try again.close()
     }
 
-    @Test("each commit is synced, and the files are for their owner alone")
-    func settings() async throws {
+    @Test func `each commit is synced, and only the owner can access the files`() async throws {
         _ = try await store.claim(.sample(1))
         let settings = try store.settings()
         #expect(settings["journal_mode"] == "wal")
         #expect(settings["synchronous"] == "2")
         #expect(settings["trusted_schema"] == "0")
         for suffix in ["", "-wal", "-shm"] { #expect(try mode(of: temporary.path + suffix) == 0o600) }
-        let loose = try beside(temporary.path) {
+        let loose = try withSeparateConnection(to: temporary.path) {
             try String.fetchAll(
                 $0,
                 sql:
@@ -93,9 +88,7 @@ struct ClaimTests {
         #expect(loose == [])
     }
 
-    @Test(
-        "a claim is kept for an hour, longer than twice the time window, and then goes with later ones, few at a time")
-    func retention() async throws {
+    @Test func `a claim is kept for an hour, and then removed by later claims, few by each`() async throws {
         let hour = Int(ClaimStore.retention.components.seconds)
         #expect(hour >= 2 * 300)
         for payment in 0..<10 { _ = try await store.claim(.sample(payment)) }
@@ -109,8 +102,10 @@ struct ClaimTests {
         #expect(try await store.claim(.sample(9, after: hour + 1)) == .won)
     }
 
-    @Test("while the clock is set back, a payment whose claim may have been removed is refused, also after a restart")
-    func setBack() async throws {
+    @Test
+    func `while the clock is set back, a payment whose claim may have been removed is refused, also after a restart`()
+        async throws
+    {
         let hour = Int(ClaimStore.retention.components.seconds)
         _ = try await store.claim(.sample(1))
         for payment in 2..<4 { _ = try await store.claim(.sample(payment, after: hour + 1)) }
@@ -126,15 +121,14 @@ struct ClaimTests {
         try again.close()
     }
 
-    @Test("a claim that is refused removes none")
-    func refusedSweepsNothing() async throws {
+    @Test func `a refused claim removes no expired claims`() async throws {
         for payment in 0..<10 { _ = try await store.claim(.sample(payment)) }
         for _ in 0..<20 { _ = await refusal { _ = try await store.claim(.sample(9, after: 1_000_000)) } }
         #expect(try temporary.rows() == 10)
     }
 
-    @Test("once its file was removed or replaced, no token is claimed any more", arguments: [false, true])
-    func removed(isReplaced: Bool) async throws {
+    @Test(arguments: [false, true])
+    func `after the file was removed or replaced, every claim is refused`(isReplaced: Bool) async throws {
         _ = try await store.claim(.sample(1))
         try FileManager.default.removeItem(atPath: temporary.path)
         if isReplaced { try Data().write(to: URL(filePath: temporary.path)) }
@@ -142,20 +136,19 @@ struct ClaimTests {
         #expect(refused?.code == .storeUnavailable)
         #expect(refused?.detail.contains("removed or replaced") == true)
         guard case .failed = store.health else {
-            Issue.record("claims are still taken")
+            Issue.record("the store still accepts claims")
             return
         }
     }
 
-    @Test("on a damaged file no payment is claimed twice")
-    func damaged() async throws {
+    @Test func `with a damaged file no payment is claimed twice`() async throws {
         let store = store
         try await withThrowingTaskGroup { tasks in
             for payment in 0..<2000 { tasks.addTask { _ = try await store.claim(.sample(payment)) } }
             try await tasks.waitForAll()
         }
         try store.close()
-        let page = try beside(temporary.path) {
+        let page = try withSeparateConnection(to: temporary.path) {
             try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'claims_once'") ?? 0
         }
         let file = try FileHandle(forUpdating: URL(filePath: temporary.path))
@@ -167,34 +160,36 @@ struct ClaimTests {
             #expect(await refusal { _ = try await again.claim(.sample(payment)) }?.code == .storeUnavailable)
         }
         guard case .failed = again.health else {
-            Issue.record("claims are still taken")
+            Issue.record("the store still accepts claims")
             return
         }
         try again.close()
     }
 
-    @Test("a file that is no database of claims is refused and left as it is")
-    func foreign() async throws {
+    @Test func `a file that is not a claims database is refused and not changed`() async throws {
         let other = try TemporaryStore()
         let ofMerchants = await refusal { _ = try ClaimStore.open(path: other.path) }
         #expect(ofMerchants?.detail.contains("another program's database") == true)
         let ofClaims = await refusal { _ = try SQLiteStore.open(path: temporary.path) }
         #expect(ofClaims?.detail.contains("another program's database") == true)
-        let letter = temporary.directory.appending(path: "letter.txt").path
-        try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: letter))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: letter)
+        let text = temporary.directory.appending(path: "text.txt").path
+        try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: text))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: text)
         #expect(
-            await refusal { _ = try ClaimStore.open(path: letter) }?.detail.contains("the file is no database") == true)
-        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: letter)
-        #expect(await refusal { _ = try ClaimStore.open(path: letter) }?.detail.contains("expected 600") == true)
+            await refusal { _ = try ClaimStore.open(path: text) }?.detail.contains("the file is not a database") == true
+        )
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: text)
+        #expect(await refusal { _ = try ClaimStore.open(path: text) }?.detail.contains("expected 600") == true)
     }
 }
 
-/// A file system of our own that is soon full. Making one takes root.
-@Suite("Claims on a full disk", .enabled(if: SmallDisk.canBeMade, "mounting a tmpfs takes root"))
-struct FullDiskClaimTests {
-    @Test("claims are refused while the disk is full, nothing acknowledged is lost, and they go on by themselves")
-    func full() async throws {
+/// Claims on a small file system. Creating one needs root.
+@Suite(.enabled(if: SmallDisk.canBeCreated, "mounting a tmpfs needs root")) struct FullDiskClaimTests {
+    @Test
+    func
+        `claims are refused while the disk is full, acknowledged claims are kept, and claims resume without a restart`()
+        async throws
+    {
         let disk = try SmallDisk(kilobytes: 300)
         let claims = try TemporaryClaims(in: URL(filePath: disk.path))
         let store = claims.store
@@ -208,7 +203,7 @@ struct FullDiskClaimTests {
         #expect(refused?.code == .storeUnavailable)
         #expect(refused?.detail.contains("full") == true)
         guard case .impaired = store.health else {
-            Issue.record("a full disk does not show: \(store.health)")
+            Issue.record("a full disk is not reported: \(store.health)")
             return
         }
         try disk.resize(kilobytes: 4000)
@@ -222,9 +217,9 @@ struct FullDiskClaimTests {
     }
 }
 
-/// A tmpfs of a size.
+/// A tmpfs of a given size.
 final class SmallDisk: Sendable {
-    static let canBeMade = (try? SmallDisk(kilobytes: 64)) != nil
+    static let canBeCreated = (try? SmallDisk(kilobytes: 64)) != nil
 
     let path: String
 

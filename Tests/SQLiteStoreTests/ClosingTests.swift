@@ -5,25 +5,24 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-@Suite("Closing")
-struct ClosingTests {
+@Suite struct ClosingTests {
     private func logSize(_ temporary: TemporaryStore) throws -> Int {
         let log = temporary.path + "-wal"
         guard FileManager.default.fileExists(atPath: log) else { return 0 }
         return try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? -1
     }
 
-    /// By all readers; one that was not open while the log was in its place refuses to be opened.
+    /// Uses all readers. A reader that was not opened before the log was removed cannot be opened; its error is ignored.
     private func read(_ store: SQLiteStore) async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 { group.addTask { _ = try? await store.read { try $0.keyPairs(of: Sample.merchant) } } }
         }
     }
 
-    @Test(
-        "all that was written is in the database when the store is closed, whoever has just read",
-        arguments: [false, true])
-    func readersLetGoLate(losesLog: Bool) async throws {
+    @Test(arguments: [false, true])
+    func `after closing, the database file contains every write, although readers were just used`(losesLog: Bool)
+        async throws
+    {
         for round in 0..<50 {
             let temporary = try TemporaryStore()
             let store = temporary.store
@@ -40,8 +39,9 @@ struct ClosingTests {
         }
     }
 
-    @Test("the log keeps its content for another program that reads, which carries it over at its own end")
-    func anotherReader() async throws {
+    @Test func `the log keeps its content while another program reads, which checkpoints it when it closes`()
+        async throws
+    {
         let temporary = try TemporaryStore()
         try await temporary.onboard()
         var configuration = Configuration()

@@ -5,17 +5,16 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-/// What SQL itself holds, whoever writes: each statement runs on a connection beside the store's.
-@Suite("Constraints in SQL")
-struct ConstraintTests {
-    /// The suite is made anew for each test, and its store with it.
+/// Constraints that SQL enforces for every program: each statement runs on a connection of its own.
+@Suite struct ConstraintTests {
+    /// Each test has its own instance of the suite, and so its own store.
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
 
-    /// - Returns: SQLite's message for the statement, or nil where it went through.
+    /// - Returns: SQLite's error message; nil if the statement succeeds.
     private func message(_ sql: String) throws -> String? {
-        try temporary.aside { db in
+        try temporary.withSeparateConnection { db in
             do {
                 try db.execute(sql: sql)
                 return nil
@@ -23,8 +22,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("a merchant has one current key pair for each purpose and algorithm")
-    func oneCurrent() async throws {
+    @Test func `a merchant has at most one current key pair for each purpose and algorithm`() async throws {
         try await temporary.onboard(Sample.merchant, .current, seed: 1)
         try await temporary.onboard(Sample.merchant, .standby, seed: 2)
         let found = try message("UPDATE key_pairs SET state = 'current' WHERE state = 'standby'")
@@ -39,8 +37,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("a publicKeyHash is there once")
-    func oneHash() async throws {
+    @Test func `a publicKeyHash is unique`() async throws {
         try await temporary.onboard(seed: 1)
         let found = try message(
             """
@@ -52,45 +49,42 @@ struct ConstraintTests {
         #expect(found == "UNIQUE constraint failed: key_pairs.public_key_hash")
     }
 
-    @Test(
-        "what would break a rule is refused",
-        arguments: [
-            ("UPDATE key_pairs SET state = 'destroyed'", "destroyed exactly when"),
-            ("UPDATE key_pairs SET state = 'asleep'", "CHECK constraint failed"),
-            ("UPDATE key_pairs SET public_key_hash = zeroblob(32)", "never changes"),
-            ("UPDATE key_pairs SET merchant_identifier = 'merchant.other'", "never changes"),
-            ("UPDATE key_pairs SET destroy_after = 1", "CHECK constraint failed"),
-            ("DELETE FROM key_pairs", "kept as history"),
-            ("DELETE FROM certificates", "kept as history"),
-            ("DELETE FROM merchants", "stays reserved"),
-            ("DELETE FROM sealed_private_keys", "never deleted"),
-            ("DELETE FROM data_keys", "a data key is erased in place, never deleted"),
-            ("UPDATE sealed_private_keys SET erased = 1", "CHECK constraint failed"),
-            ("UPDATE sealed_private_keys SET sealed_bytes = x''", "CHECK constraint failed"),
-            ("UPDATE merchants SET removed_at = 1", "CHECK constraint failed"),
-            ("UPDATE merchants SET target_active_key_pairs = 17", "CHECK constraint failed"),
-            ("UPDATE audit SET reason = 'another'", "never changed"),
-            ("DELETE FROM audit", "never deleted"),
-            ("INSERT OR REPLACE INTO audit SELECT * FROM audit", "follows the last one"),
-            ("INSERT INTO merchants (identifier, target_active_key_pairs, created_at) VALUES ('shop', 2, 1)", "CHECK"),
-            (
-                "INSERT INTO merchants (identifier, target_active_key_pairs, created_at) VALUES ('merchant.b', 'x', 1)",
-                "TEXT"
-            ),
-            (
-                "INSERT INTO certificates SELECT 9, zeroblob(32), zeroblob(32), der, '', '', '', 1, 2, 0, 3 FROM certificates",
-                "FOREIGN KEY constraint failed"
-            ),
-        ])
-    func refused(statement: String, expected: String) async throws {
-        try await temporary.onboard(Sample.merchant, .standby, certificateEnds: Sample.moment)
+    @Test(arguments: [
+        ("UPDATE key_pairs SET state = 'destroyed'", "destroyed exactly when"),
+        ("UPDATE key_pairs SET state = 'asleep'", "CHECK constraint failed"),
+        ("UPDATE key_pairs SET public_key_hash = zeroblob(32)", "never changes"),
+        ("UPDATE key_pairs SET merchant_identifier = 'merchant.other'", "never changes"),
+        ("UPDATE key_pairs SET destroy_after = 1", "CHECK constraint failed"),
+        ("DELETE FROM key_pairs", "kept as history"),
+        ("DELETE FROM certificates", "kept as history"),
+        ("DELETE FROM merchants", "stays reserved"),
+        ("DELETE FROM sealed_private_keys", "never deleted"),
+        ("DELETE FROM data_keys", "a data key is erased in place, never deleted"),
+        ("UPDATE sealed_private_keys SET erased = 1", "CHECK constraint failed"),
+        ("UPDATE sealed_private_keys SET sealed_bytes = x''", "CHECK constraint failed"),
+        ("UPDATE merchants SET removed_at = 1", "CHECK constraint failed"),
+        ("UPDATE merchants SET target_active_key_pairs = 17", "CHECK constraint failed"),
+        ("UPDATE audit SET reason = 'another'", "never changed"),
+        ("DELETE FROM audit", "never deleted"),
+        ("INSERT OR REPLACE INTO audit SELECT * FROM audit", "follows the last one"),
+        ("INSERT INTO merchants (identifier, target_active_key_pairs, created_at) VALUES ('shop', 2, 1)", "CHECK"),
+        (
+            "INSERT INTO merchants (identifier, target_active_key_pairs, created_at) VALUES ('merchant.b', 'x', 1)",
+            "TEXT"
+        ),
+        (
+            "INSERT INTO certificates SELECT 9, zeroblob(32), zeroblob(32), der, '', '', '', 1, 2, 0, 3 FROM certificates",
+            "FOREIGN KEY constraint failed"
+        ),
+    ])
+    func `a statement that violates a constraint is refused`(statement: String, expected: String) async throws {
+        try await temporary.onboard(Sample.merchant, .standby, certificateEnds: Sample.time)
         try await temporary.store.write { try $0.append(Sample.entry(.merchantAdded)) }
         let found = try message(statement)
-        #expect(found?.contains(expected) == true, "\(statement): \(found ?? "went through")")
+        #expect(found?.contains(expected) == true, "\(statement): \(found ?? "no error")")
     }
 
-    @Test("an erased private key makes its key pair destroyed, and neither comes back")
-    func destroyedForGood() async throws {
+    @Test func `erasing a private key destroys its key pair, and neither can be restored`() async throws {
         let keyPair = try await temporary.onboard(Sample.merchant, .revoked)
         #expect(
             try message(

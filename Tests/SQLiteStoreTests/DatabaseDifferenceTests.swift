@@ -4,18 +4,17 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-@Suite("What a restore undoes")
-struct DatabaseDifferenceTests {
+@Suite struct DatabaseDifferenceTests {
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
 
-    /// Compares the store as it is after `changes` with a backup from before them.
+    /// Compares the store after `changes` with a backup made before them.
     private func difference(
         _ changes: @escaping @Sendable (any RepositoryWriting) throws -> Void
     ) async throws -> DatabaseDifference {
         let backup = temporary.directory.appending(path: "b").path
-        _ = try await temporary.store.backUp(to: backup, programVersion: "1", at: Sample.moment)
+        _ = try await temporary.store.backUp(to: backup, programVersion: "1", at: Sample.time)
         try BackupFile(reading: backup).copyDatabase(to: backup + ".copy")
         try await temporary.store.write { try changes($0) }
         return try DatabaseDifference(from: temporary.path, to: backup + ".copy")
@@ -25,62 +24,56 @@ struct DatabaseDifferenceTests {
         difference[kind].named.map { "\($0.was) > \($0.now ?? "-")" }
     }
 
-    @Test("a database that did not change since the backup differs in nothing")
-    func nothing() async throws {
-        try await temporary.onboard(Sample.merchant, .standby, certificateEnds: Sample.moment)
+    @Test func `a database that has not changed since the backup has no difference`() async throws {
+        try await temporary.onboard(Sample.merchant, .standby, certificateEnds: Sample.time)
         let difference = try await difference { _ in }
         #expect(difference.isEmpty && difference.summary == nil)
     }
 
-    @Test(
-        "a key pair in another state is named with both states",
-        arguments: [
-            (KeyState.pending, KeyState.standby), (.standby, .current), (.current, .retiring), (.retiring, .current),
-            (.pending, .revoked), (.revoked, .retiring),
-        ])
-    func keyPairs(before: KeyState, after: KeyState) async throws {
+    @Test(arguments: [
+        (KeyState.pending, KeyState.standby), (.standby, .current), (.current, .retiring), (.retiring, .current),
+        (.pending, .revoked), (.revoked, .retiring),
+    ])
+    func `a key pair in another state is reported with both states`(before: KeyState, after: KeyState) async throws {
         let keyPair = try await temporary.onboard(Sample.merchant, before)
         let difference = try await difference { transaction in
             var changed = keyPair
             changed.state = after
             try transaction.update(changed)
         }
-        #expect(states(difference, .fellBack) == ["\(after) > \(before)"])
-        #expect(difference[.fellBack].named.first?.subject == .keyPair(keyPair.publicKeyHash))
-        #expect(difference[.answeringAgain].count == 0 && difference[.missing].count == 0)
+        #expect(states(difference, .earlierState) == ["\(after) > \(before)"])
+        #expect(difference[.earlierState].named.first?.subject == .keyPair(keyPair.publicKeyHash))
+        #expect(difference[.usableAgain].count == 0 && difference[.missing].count == 0)
         #expect(difference.summary?.contains("\(keyPair.publicKeyHash)") == true)
     }
 
-    @Test("a key pair that was revoked while active answers again, and is named once")
-    func answersAgain() async throws {
+    @Test func `a key pair that was revoked while active is reported once, as usable again`() async throws {
         let keyPair = try await temporary.onboard(Sample.merchant, .standby)
         let difference = try await difference { transaction in
             var changed = keyPair
             changed.state = .revoked
             try transaction.update(changed)
         }
-        #expect(states(difference, .answeringAgain) == ["revoked > standby"] && difference[.fellBack].count == 0)
+        #expect(states(difference, .usableAgain) == ["revoked > standby"] && difference[.earlierState].count == 0)
     }
 
-    @Test("a scheduled destruction that the backup does not have is named")
-    func destructions() async throws {
+    @Test func `a scheduled destruction that is missing from the backup is reported`() async throws {
         let keyPair = try await temporary.onboard(Sample.merchant, .revoked)
         let difference = try await difference { transaction in
             var changed = keyPair
-            changed.destroyAfter = Sample.moment
+            changed.destroyAfter = Sample.time
             try transaction.update(changed)
         }
         #expect(difference[.destructions].named.map(\.subject) == [.keyPair(keyPair.publicKeyHash)])
     }
 
-    @Test("certificates, rolls and merchants that the backup does not have are named")
-    func missing() async throws {
+    @Test func `certificates, rolls and merchants that are missing from the backup are reported`() async throws {
         try await temporary.onboard(Sample.merchant, .current, seed: 1)
         try await temporary.onboard(Sample.merchant, .pending, seed: 2)
         let difference = try await difference { transaction in
             _ = try transaction.insert(Sample.certificate(2), of: Sample.hash(2))
             _ = try transaction.insertRoll(
-                of: Sample.merchant, algorithm: .ecV1, from: Sample.hash(1), to: Sample.hash(2), at: Sample.moment)
+                of: Sample.merchant, algorithm: .ecV1, from: Sample.hash(1), to: Sample.hash(2), at: Sample.time)
             try transaction.insert(Sample.record(Sample.merchant(7)))
             var renamed = Sample.record(Sample.merchant)
             renamed.name = "Another"
@@ -97,13 +90,12 @@ struct DatabaseDifferenceTests {
         #expect(difference[.merchants].named.last?.now == nil)
     }
 
-    @Test("a roll whose step follows its key pair falls back with it")
-    func rolls() async throws {
+    @Test func `a roll is reported when its key pair is in an earlier state`() async throws {
         try await temporary.onboard(Sample.merchant, .current, seed: 1)
         let next = try await temporary.onboard(Sample.merchant, .pending, seed: 2)
         try await temporary.store.write { transaction in
             _ = try transaction.insertRoll(
-                of: Sample.merchant, algorithm: .ecV1, from: Sample.hash(1), to: Sample.hash(2), at: Sample.moment)
+                of: Sample.merchant, algorithm: .ecV1, from: Sample.hash(1), to: Sample.hash(2), at: Sample.time)
         }
         let difference = try await difference { transaction in
             var changed = next
@@ -113,13 +105,12 @@ struct DatabaseDifferenceTests {
         #expect(states(difference, .rolls) == ["certificateStored > started"])
     }
 
-    @Test("a registration that is missing, has other domains or other content is named")
-    func registrations() async throws {
+    @Test func `a registration that is missing or has other domains or content is reported`() async throws {
         try await temporary.store.write { transaction in
             for number in 1...3 { try transaction.insert(RegistrationTests.registration(number)) }
         }
         let difference = try await difference { transaction in
-            // Number 1 stays as it is.
+            // Number 1 does not change.
             try transaction.update(RegistrationTests.registration(2, ["b.example"]))
             try transaction.update(RegistrationTests.registration(3, []))
             try transaction.insert(RegistrationTests.registration(4, ["c.example", "d.example"]))
@@ -134,8 +125,7 @@ struct DatabaseDifferenceTests {
             ])
     }
 
-    @Test("more changes than are named are counted all the same")
-    func counts() async throws {
+    @Test func `all changes are counted, even if they are too many to be named`() async throws {
         let count = DatabaseDifference.mostNamed + 5
         let difference = try await difference { transaction in
             for number in 0..<count { try transaction.insert(Sample.record(Sample.merchant(number))) }

@@ -7,8 +7,7 @@ import Synchronization
 import Testing
 import Vocabulary
 
-@Suite("Events")
-struct EventTests {
+@Suite struct EventTests {
     let temporary: TemporaryStore
     var store: SQLiteStore { temporary.store }
 
@@ -20,7 +19,7 @@ struct EventTests {
     }
 
     private func keep(_ webhooks: WebhookRegistration...) async throws {
-        try await store.write { try $0.keepWebhooks(webhooks, at: Sample.moment) }
+        try await store.write { try $0.keepWebhooks(webhooks, at: Sample.time) }
     }
 
     private func next(_ webhook: String = "w", limit: Int = 100) throws -> [Int] {
@@ -33,19 +32,21 @@ struct EventTests {
 
     private func delivered(_ sequences: Int...) async throws {
         try await store.write { transaction in
-            for sequence in sequences { try transaction.markDelivered(sequence, to: "w", at: Sample.moment) }
+            for sequence in sequences { try transaction.markDelivered(sequence, to: "w", at: Sample.time) }
         }
     }
 
     private func failed(_ sequence: Int, next: Timestamp?) async throws {
         try await store.write {
-            try $0.markFailed(sequence, to: "w", because: "answered 500", next: next, at: Sample.moment)
+            try $0.markFailed(sequence, to: "w", because: "answered 500", next: next, at: Sample.time)
         }
     }
 
-    @Test("every field of an event is kept, each has an id of its own, and a detail that is too long is cut")
-    func everyField() async throws {
-        let long = Event(.keyRevoked, .critical, at: Sample.moment, detail: String(repeating: "ä", count: 3_000))
+    @Test
+    func `every field of an event is stored, each event has its own id, and a detail that is too long is truncated`()
+        async throws
+    {
+        let long = Event(.keyRevoked, .critical, at: Sample.time, detail: String(repeating: "ä", count: 3_000))
         try await store.write { transaction in
             try transaction.append(Sample.event(merchant: Sample.merchant))
             try transaction.append(long)
@@ -56,35 +57,37 @@ struct EventTests {
         #expect(found[1].event.detail == String(repeating: "ä", count: 2_048))
     }
 
-    @Test("a change that fails leaves no event, and whoever listens is told after the commit only")
-    func oneTransaction() async throws {
-        let told = Mutex(0)
+    @Test func `a failed change stores no event, and the observer is notified after the commit`() async throws {
+        let events = Mutex(0)
         struct Counter: EventObserver {
-            let told: @Sendable () -> Void
-            func eventsChanged() { told() }
+            let count: @Sendable () -> Void
+            func eventsChanged() { count() }
         }
-        let path = temporary.path
-        store.setEventObserver(
-            Counter {
-                // Seen from outside: the transaction is over.
-                let count = try? beside(path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM events") }
-                told.withLock { $0 += count ?? 0 }
-            })
+        let temporary = try TemporaryStore(observers: { path in
+            StoreObservers(
+                events: Counter {
+                    // Another connection reads only what is committed.
+                    let count = try? withSeparateConnection(to: path) {
+                        try Int.fetchOne($0, sql: "SELECT count(*) FROM events")
+                    }
+                    events.withLock { $0 += count ?? 0 }
+                })
+        })
+        let store = temporary.store
         let refusal = await refusal {
             try await store.write { transaction in
                 try transaction.append(Sample.event())
                 throw MerchantError(.malformed, "no")
             }
         }
-        #expect(refusal?.code == .malformed && told.withLock { $0 } == 0)
+        #expect(refusal?.code == .malformed && events.withLock { $0 } == 0)
         try await store.write { try $0.insert(Sample.record(Sample.merchant)) }
-        #expect(told.withLock { $0 } == 0)
-        try await append(nil)
-        #expect(told.withLock { $0 } == 1)
+        #expect(events.withLock { $0 } == 0)
+        try await store.write { try $0.append(Sample.event()) }
+        #expect(events.withLock { $0 } == 1)
     }
 
-    @Test("events are found by merchant, kind and severity, in order, from a sequence on or the newest")
-    func queries() async throws {
+    @Test func `events are listed by merchant, kind and severity, after a sequence or the newest`() async throws {
         let kinds: [Event.Kind] = [.keyPromoted, .keyRevoked, .belowTarget]
         let severities: [Event.Severity] = [.notice, .warning]
         let all = (0..<60).map { number in
@@ -115,36 +118,35 @@ struct EventTests {
         }
     }
 
-    @Test("an event cannot be changed, whoever tries")
-    func unchangeable() async throws {
+    @Test func `another program cannot change an event`() async throws {
         try await append(nil)
         #expect(throws: DatabaseError.self) {
-            try temporary.aside { try $0.execute(sql: "UPDATE events SET detail = 'other'") }
+            try temporary.withSeparateConnection { try $0.execute(sql: "UPDATE events SET detail = 'other'") }
         }
     }
 
-    @Test("a webhook is to get the first undelivered event of each lane, and the next one once that was delivered")
-    func lanes() async throws {
+    @Test func `a webhook gets the first undelivered event of each lane, and the next one after its delivery`()
+        async throws
+    {
         try await append(1)
         try await keep(WebhookRegistration(name: "w", kinds: nil))
         try await append(1, 2, nil, 1, 2, nil)
-        #expect(try next() == [2, 3, 4] && next("nobody") == [])
+        #expect(try next() == [2, 3, 4] && next("unknown") == [])
         #expect(try state()?.undelivered == 6)
         try await delivered(2, 4)
         #expect(try next() == [3, 5, 7])
-        try await failed(3, next: Sample.moment.adding(.seconds(60)))
-        // What failed comes after what never did; its lane waits with it.
+        try await failed(3, next: Sample.time.adding(.seconds(60)))
+        // A failed event comes after the others, and its lane waits for it.
         #expect(try next() == [5, 7, 3])
         let delivery = try store.readNow { try $0.nextDeliveries(to: "w", limit: 9) }.last
-        #expect(delivery?.failures == 1 && delivery?.firstFailed == Sample.moment)
-        #expect(delivery?.due == Sample.moment.adding(.seconds(60)) && delivery?.lane == Sample.merchant(2).rawValue)
+        #expect(delivery?.failures == 1 && delivery?.firstFailed == Sample.time)
+        #expect(delivery?.due == Sample.time.adding(.seconds(60)) && delivery?.lane == Sample.merchant(2).rawValue)
         try await delivered(3, 5, 6, 7)
         #expect(try next() == [] && state()?.undelivered == 0)
-        #expect(try state()?.lastFailure == "answered 500" && state()?.lastDelivered == Sample.moment)
+        #expect(try state()?.lastFailure == "answered 500" && state()?.lastDelivered == Sample.time)
     }
 
-    @Test("a parked event lets its lane move on, and goes back to its place when it is sent again")
-    func parking() async throws {
+    @Test func `a parked event does not block its lane, and returns to its place when it is unparked`() async throws {
         try await keep(WebhookRegistration(name: "w", kinds: nil))
         try await append(1, 1, 2, 1)
         try await failed(1, next: nil)
@@ -167,9 +169,10 @@ struct EventTests {
         #expect(delivery?.failures == 0 && delivery?.firstFailed == nil)
     }
 
-    @Test(
-        "random deliveries, failures, parkings and returns never break a lane's order or the counts", arguments: 0..<8)
-    func model(_ seed: Int) async throws {
+    @Test(arguments: 0..<8)
+    func `random deliveries, failures, parkings and unparkings keep each lane's order and the counts`(_ seed: Int)
+        async throws
+    {
         var random = SeededGenerator(seed: UInt64(seed))
         try await keep(WebhookRegistration(name: "w", kinds: nil))
         var lanes: [Int: [Int: Bool]] = [:]  // merchant, sequence, whether it is parked
@@ -183,7 +186,7 @@ struct EventTests {
             case (0, let head?):
                 try await delivered(head)
                 lanes[merchant]?[head] = nil
-            case (1, let head?): try await failed(head, next: Sample.moment)
+            case (1, let head?): try await failed(head, next: Sample.time)
             case (2, let head?):
                 try await failed(head, next: nil)
                 lanes[merchant]?[head] = true
@@ -203,8 +206,11 @@ struct EventTests {
         }
     }
 
-    @Test("a webhook gets its kinds; one that the settings no longer name gets nothing new, and keeps what it missed")
-    func registrations() async throws {
+    @Test
+    func
+        `a webhook gets its kinds; after its removal from the settings it gets no new events and keeps undelivered ones`()
+        async throws
+    {
         try await keep(
             WebhookRegistration(name: "w", kinds: [.keyRevoked]), WebhookRegistration(name: "v", kinds: nil))
         try await append(1, kind: .keyRevoked)
@@ -217,18 +223,17 @@ struct EventTests {
         #expect(try next("w") == [1])
     }
 
-    @Test("old events go in batches, but none that a webhook of the settings waits for")
-    func retention() async throws {
+    @Test func `old events are removed in batches, except those that a webhook has not received`() async throws {
         try await keep(WebhookRegistration(name: "w", kinds: nil))
-        let later = Sample.moment.adding(.seconds(10))
+        let later = Sample.time.adding(.seconds(10))
         try await append(1, 1, 2, 3)
         try await store.write { try $0.append(Sample.event(merchant: Sample.merchant(1), at: later)) }
         try await delivered(1)
         try await failed(3, next: nil)
-        func removed(before moment: Timestamp, limit: Int = 100) async throws -> Int {
-            try await store.write { try $0.removeEvents(occurredBefore: moment, limit: limit) }
+        func removed(before time: Timestamp, limit: Int = 100) async throws -> Int {
+            try await store.write { try $0.removeEvents(occurredBefore: time, limit: limit) }
         }
-        #expect(try await removed(before: Sample.moment) == 0)
+        #expect(try await removed(before: Sample.time) == 0)
         // Delivered or parked.
         #expect(try await removed(before: later, limit: 1) == 1)
         #expect(try await removed(before: later) == 1)
@@ -238,12 +243,13 @@ struct EventTests {
         #expect(try await removed(before: later) == 2)
         try await append(1)
         #expect(try store.readNow { try $0.events(after: nil, merchant: nil, limit: 9).map(\.sequence) } == [5, 6])
-        let left = try temporary.aside { try Int.fetchOne($0, sql: "SELECT count(*) FROM event_deliveries") }
+        let left = try temporary.withSeparateConnection {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM event_deliveries")
+        }
         #expect(left == 1)
     }
 
-    @Test("key pairs in one state come in pages, in the order they were made")
-    func byState() async throws {
+    @Test func `key pairs in one state are listed in pages, oldest first`() async throws {
         for seed in 1...7 { try await temporary.onboard(seed == 4 ? Sample.merchant(1) : Sample.merchant, seed: seed) }
         try await store.write { transaction in
             guard var keyPair = try transaction.keyPair(Sample.hash(3)) else { return }

@@ -3,10 +3,9 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-@Suite("Many readers")
-struct ManyReadersTests {
-    @Test("reads that wait and reads that hold their thread never wait for each other", .timeLimit(.minutes(1)))
-    func together() async throws {
+@Suite struct ManyReadersTests {
+    @Test(.timeLimit(.minutes(1)))
+    func `asynchronous and blocking reads do not deadlock`() async throws {
         let temporary = try TemporaryStore()
         try await temporary.onboard()
         let store = temporary.store

@@ -6,15 +6,13 @@ import Schema
 import Testing
 import Vocabulary
 
-@Suite("Opening the store")
-struct OpeningTests {
-    /// The suite is made anew for each test, and its store with it.
+@Suite struct OpeningTests {
+    /// Each test has its own instance of the suite, and so its own store.
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
 
-    @Test("the connection that writes syncs every commit and overwrites what it removes")
-    func liveSettings() throws {
+    @Test func `the writing connection syncs every commit and overwrites deleted content`() throws {
         let settings = try temporary.store.settings()
         #expect(settings["journal_mode"] == "wal")
         #expect(settings["synchronous"] == "2")
@@ -25,14 +23,13 @@ struct OpeningTests {
         #expect(settings["busy_timeout"] == "5000")
     }
 
-    @Test("the database, its log and its shared memory are for their owner alone")
-    func fileModes() async throws {
+    @Test func `only the owner can access the database, its log and its shared memory`() async throws {
         try await temporary.onboard()
         for suffix in ["", "-wal", "-shm"] { #expect(try mode(of: temporary.path + suffix) == 0o600) }
     }
 
-    @Test("a database that others may use is refused", arguments: [0o640, 0o604, 0o660])
-    func openToOthers(permissions: Int) async throws {
+    @Test(arguments: [0o640, 0o604, 0o660])
+    func `a database that other users can access is refused`(permissions: Int) async throws {
         try temporary.store.close()
         try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: temporary.path)
         let refusal = await refusal { _ = try SQLiteStore.open(path: temporary.path) }
@@ -40,25 +37,22 @@ struct OpeningTests {
         #expect(refusal?.detail.contains("expected 600") == true)
     }
 
-    @Test("a link in the database's place is refused")
-    func link() async throws {
+    @Test func `a symbolic link instead of the database is refused`() async throws {
         try temporary.store.close()
         let link = temporary.directory.appending(path: "link.db").path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: temporary.path)
         let refusal = await refusal { _ = try SQLiteStore.open(path: link) }
-        #expect(refusal?.detail.contains("expected a regular file") == true)
+        #expect(refusal?.detail.contains("not a regular file") == true)
     }
 
-    @Test("a missing directory is refused in words")
-    func noDirectory() async {
+    @Test func `a missing directory is refused with the system's reason`() async {
         let refusal = await refusal { _ = try SQLiteStore.open(path: "/nowhere/at/all/merchants.db") }
         #expect(refusal?.code == .storeUnavailable)
         #expect(refusal?.detail.contains("No such file or directory") == true)
     }
 
-    @Test("what was stored is there after closing and opening again")
-    func reopening() async throws {
-        let keyPair = try await temporary.onboard(certificateEnds: Sample.moment.adding(.seconds(60)))
+    @Test func `stored values are found after the store was closed and opened again`() async throws {
+        let keyPair = try await temporary.onboard(certificateEnds: Sample.time.adding(.seconds(60)))
         try await temporary.store.write { try $0.setDaemonFact("fact", "one") }
         try temporary.store.close()
         #expect(temporary.store.health != .ready)
@@ -77,30 +71,32 @@ struct OpeningTests {
         try again.close()
     }
 
-    @Test("a database that a newer program wrote is refused and left as it is")
-    func newer() async throws {
+    @Test func `a database that a newer version wrote is refused and not changed`() async throws {
         try temporary.store.close()
-        try temporary.aside { try $0.execute(sql: "PRAGMA user_version = 99") }
+        try temporary.withSeparateConnection { try $0.execute(sql: "PRAGMA user_version = 99") }
         let refusal = await refusal { _ = try SQLiteStore.open(path: temporary.path) }
         #expect(refusal?.code == .storeUnavailable)
-        #expect(refusal?.detail.contains("schema version 99, this program knows \(Schema.migrations.count)") == true)
-        #expect(try temporary.aside { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 99)
+        #expect(
+            refusal?.detail.contains("schema version 99, this program supports at most \(Schema.migrations.count)")
+                == true)
+        #expect(try temporary.withSeparateConnection { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 99)
     }
 
-    @Test("a database made by another text of a migration is refused")
-    func editedMigration() async throws {
+    @Test func `a database created with a different text of a migration is refused`() async throws {
         try temporary.store.close()
-        try temporary.aside { try $0.execute(sql: "UPDATE migrations SET sha256 = zeroblob(32)") }
+        try temporary.withSeparateConnection { try $0.execute(sql: "UPDATE migrations SET sha256 = zeroblob(32)") }
         let refusal = await refusal { _ = try SQLiteStore.open(path: temporary.path) }
         #expect(refusal?.detail.contains("v0001_initial") == true)
     }
 
-    @Test("another program's database is refused and not touched", arguments: [0, 1234])
-    func foreign(applicationID: Int) async throws {
+    @Test(arguments: [0, 1234])
+    func `another program's database is refused and not changed`(applicationID: Int) async throws {
         let directory = try makeDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
         let path = directory.appending(path: "other.db").path
-        try beside(path) { try $0.execute(sql: "CREATE TABLE t (a); PRAGMA application_id = \(applicationID)") }
+        try withSeparateConnection(to: path) {
+            try $0.execute(sql: "CREATE TABLE t (a); PRAGMA application_id = \(applicationID)")
+        }
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let before = try Data(contentsOf: URL(filePath: path))
         let refusal = await refusal { _ = try SQLiteStore.open(path: path) }
@@ -108,27 +104,25 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(filePath: path)) == before)
     }
 
-    @Test("a file that is no database is refused")
-    func noDatabase() async throws {
+    @Test func `a file that is not a database is refused`() async throws {
         let directory = try makeDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
-        let path = directory.appending(path: "letter.txt").path
+        let path = directory.appending(path: "text.txt").path
         try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let refusal = await refusal { _ = try SQLiteStore.open(path: path) }
         #expect(refusal?.code == .storeUnavailable)
-        #expect(refusal?.detail.contains("the file is no database") == true)
+        #expect(refusal?.detail.contains("the file is not a database") == true)
     }
 
-    @Test("an empty file becomes a database of the latest version")
-    func upgradeFromNothing() throws {
+    @Test func `an empty file becomes a database of the latest version`() throws {
         let directory = try makeDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
         let path = directory.appending(path: "merchants.db").path
         try Data().write(to: URL(filePath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         try SQLiteStore.open(path: path).close()
-        let (version, names) = try beside(path) { db in
+        let (version, names) = try withSeparateConnection(to: path) { db in
             (
                 try Int.fetchOne(db, sql: "PRAGMA user_version"),
                 try String.fetchAll(db, sql: "SELECT name FROM migrations ORDER BY version")
@@ -138,9 +132,8 @@ struct OpeningTests {
         #expect(names == Schema.migrations.map(\.name))
     }
 
-    @Test("every table is strict")
-    func strictTables() throws {
-        let loose = try temporary.aside {
+    @Test func `every table is STRICT`() throws {
+        let loose = try temporary.withSeparateConnection {
             try String.fetchAll(
                 $0,
                 sql:

@@ -6,22 +6,20 @@ import Synchronization
 import Testing
 import Vocabulary
 
-@Suite("Reading")
-struct ReadingTests {
-    /// The suite is made anew for each test, and its store with it.
+@Suite struct ReadingTests {
+    /// Each test has its own instance of the suite, and so its own store.
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
 
-    @Test("every field of a key pair is kept")
-    func everyField() async throws {
+    @Test func `every field of a key pair is stored`() async throws {
         var keyPair = try await temporary.onboard()
         let hash = keyPair.publicKeyHash
         keyPair.state = .revoked
-        keyPair.stateSince = Sample.moment.adding(.seconds(7))
+        keyPair.stateSince = Sample.time.adding(.seconds(7))
         keyPair.revocationReason = "compromised"
-        keyPair.destroyAfter = Sample.moment.adding(.seconds(8))
-        keyPair.exportedAt = Sample.moment.adding(.seconds(9))
+        keyPair.destroyAfter = Sample.time.adding(.seconds(8))
+        keyPair.exportedAt = Sample.time.adding(.seconds(9))
         let changed = keyPair
         try await temporary.store.write { try $0.update(changed) }
         try temporary.store.readNow { reader throws in
@@ -30,20 +28,19 @@ struct ReadingTests {
             #expect(
                 try reader.sealedPrivateKey(of: hash)
                     == SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: Sample.sealedBytes(1)))
-            #expect(try reader.keyPairsToDestroy(at: Sample.moment.adding(.seconds(7)), limit: 9) == [])
-            #expect(try reader.keyPairsToDestroy(at: Sample.moment.adding(.seconds(8)), limit: 9) == [hash])
+            #expect(try reader.keyPairsToDestroy(at: Sample.time.adding(.seconds(7)), limit: 9) == [])
+            #expect(try reader.keyPairsToDestroy(at: Sample.time.adding(.seconds(8)), limit: 9) == [hash])
             #expect(try reader.keyPair(Sample.hash(2)) == nil)
             #expect(try reader.certificateSigningRequest(of: Sample.hash(2)) == nil)
             #expect(try reader.sealedPrivateKey(of: Sample.hash(2)) == nil)
         }
     }
 
-    @Test("merchants come in pages, without those removed")
-    func merchantPages() async throws {
+    @Test func `merchants are listed in pages, without removed ones`() async throws {
         try await temporary.store.write { transaction throws in
             for number in 0..<7 { try transaction.insert(Sample.record(Sample.merchant(number))) }
             var removed = Sample.record(Sample.merchant(3))
-            removed.removedAt = Sample.moment
+            removed.removedAt = Sample.time
             try transaction.update(removed)
         }
         try temporary.store.readNow { reader throws in
@@ -54,13 +51,12 @@ struct ReadingTests {
                 page = try reader.merchants(after: last.identifier, limit: 2)
             }
             #expect(found == [0, 1, 2, 4, 5, 6].map(Sample.merchant))
-            #expect(try reader.merchant(Sample.merchant(3))?.removedAt == Sample.moment)
+            #expect(try reader.merchant(Sample.merchant(3))?.removedAt == Sample.time)
             #expect(try reader.merchants(after: nil, limit: -1) == [])
         }
     }
 
-    @Test("a key pair is found by any beginning of any of its spellings")
-    func beginnings() async throws {
+    @Test func `a key pair is found by every prefix of every spelling of its hash`() async throws {
         try await temporary.store.write { try $0.insert(Sample.record(Sample.merchant)) }
         for seed in 0..<60 { try await temporary.onboard(seed: seed) }
         let all = (0..<60).map(Sample.hash)
@@ -85,10 +81,11 @@ struct ReadingTests {
         }
     }
 
-    @Test("counts, lists of what is below target and of what ends follow every change")
-    func status() async throws {
+    @Test func `counts and the lists of merchants below target and of expiring key pairs follow every change`()
+        async throws
+    {
         let store = temporary.store
-        let soon = Sample.moment.adding(.seconds(100))
+        let soon = Sample.time.adding(.seconds(100))
         try await temporary.onboard(Sample.merchant(1), .current, seed: 1, certificateEnds: soon)
         try await temporary.onboard(Sample.merchant(1), .standby, seed: 2, certificateEnds: soon.adding(.seconds(50)))
         try await temporary.onboard(Sample.merchant(2), .current, seed: 3, certificateEnds: soon.adding(.seconds(10)))
@@ -108,7 +105,7 @@ struct ReadingTests {
             #expect(ending.map(\.keyPair.publicKeyHash) == [Sample.hash(1), Sample.hash(3)])
             #expect(ending.map(\.notAfter) == [soon, soon.adding(.seconds(10))])
         }
-        // A later certificate over the same key pair moves its end.
+        // A second certificate of the same key pair expires later.
         _ = try await store.write {
             try $0.insert(Sample.certificate(9, ends: soon.adding(.seconds(900))), of: Sample.hash(1))
         }
@@ -127,14 +124,13 @@ struct ReadingTests {
         }
     }
 
-    @Test("no question goes through a whole table")
-    func queryPlans() async throws {
+    @Test func `no query scans a whole table`() async throws {
         let statements = Mutex<Set<String>>([])
         let traced = try TemporaryStore(trace: { sql in statements.withLock { _ = $0.insert(sql) } })
-        // A migration may go through whole tables, once.
+        // A migration may scan whole tables, once.
         statements.withLock { $0 = [] }
         let (merchant, hash) = (Sample.merchant, Sample.hash(1))
-        var keyPair = try await traced.onboard(certificateEnds: Sample.moment)
+        var keyPair = try await traced.onboard(certificateEnds: Sample.time)
         keyPair.state = .current
         let current = keyPair
         let key = IdempotencyKey(callerUID: 1, operation: "o", value: "v")
@@ -143,29 +139,29 @@ struct ReadingTests {
             try transaction.update(current)
             try transaction.append(Sample.entry(.keyPromoted, merchant: merchant, key: hash))
             _ = try transaction.idempotentOutcome(key)
-            try transaction.remember(key, requestDigest: [1], resource: "r", at: ClockReading(Sample.moment))
+            try transaction.remember(key, requestDigest: [1], resource: "r", at: ClockReading(Sample.time))
             try transaction.setDaemonFact("a", "b")
             var roll = try transaction.insertRoll(
-                of: merchant, algorithm: .ecV1, from: nil, to: hash, at: Sample.moment)
+                of: merchant, algorithm: .ecV1, from: nil, to: hash, at: Sample.time)
             roll.outcome = .finished
-            roll.endedAt = Sample.moment
+            roll.endedAt = Sample.time
             roll.remindAt = nil
             try transaction.update(roll)
-            let seen = ObservedUse(count: 1, first: Sample.moment, last: Sample.moment)
+            let seen = ObservedUse(count: 1, first: Sample.time, last: Sample.time)
             try transaction.setKeyUse(KeyUse(requests: seen, decryptions: seen), of: hash)
             try transaction.addKeyUse(KeyUse(requests: seen, decryptions: seen), of: hash)
-            try transaction.setNextWatch(of: hash, at: Sample.moment)
-            try transaction.noteWarning(of: Sample.moment, days: 7, key: hash, at: Sample.moment)
+            try transaction.setNextWatch(of: hash, at: Sample.time)
+            try transaction.noteWarning(of: Sample.time, days: 7, key: hash, at: Sample.time)
             try transaction.removeSealedPrivateKey(of: hash)
-            try transaction.keepWebhooks([WebhookRegistration(name: "w", kinds: nil)], at: Sample.moment)
+            try transaction.keepWebhooks([WebhookRegistration(name: "w", kinds: nil)], at: Sample.time)
             try transaction.append(Sample.event(merchant: merchant))
-            try transaction.markFailed(1, to: "w", because: "no", next: nil, at: Sample.moment)
+            try transaction.markFailed(1, to: "w", because: "no", next: nil, at: Sample.time)
             _ = try transaction.unparkDeliveries(of: nil, to: nil, limit: 10)
-            try transaction.markDelivered(1, to: "w", at: Sample.moment)
-            _ = try transaction.removeEvents(occurredBefore: Sample.moment, limit: 10)
+            try transaction.markDelivered(1, to: "w", at: Sample.time)
+            _ = try transaction.removeEvents(occurredBefore: Sample.time, limit: 10)
         }
         try traced.store.readNow { reader throws in
-            let states = RollState.allCases.map { RollFilter.Step.state($0, quietIfIdleSince: Sample.moment) }
+            let states = RollState.allCases.map { RollFilter.Step.state($0, quietIfIdleSince: Sample.time) }
             for step in states + [.open, nil] {
                 for merchant in [merchant, nil] {
                     _ = try reader.rolls(RollFilter(merchant: merchant, step: step), before: nil, limit: 10)
@@ -174,23 +170,23 @@ struct ReadingTests {
             _ = try reader.roll(1)
             _ = try reader.openRoll(of: merchant, algorithm: .ecV1)
             _ = try reader.rollsWaitingLongest(limit: 10)
-            _ = try reader.rollCounts(quietIfIdleSince: Sample.moment)
-            _ = try reader.rollsIdle(since: Sample.moment, limit: 10)
-            _ = try reader.rollsToRemind(at: Sample.moment, limit: 10)
+            _ = try reader.rollCounts(quietIfIdleSince: Sample.time)
+            _ = try reader.rollsIdle(since: Sample.time, limit: 10)
+            _ = try reader.rollsToRemind(at: Sample.time, limit: 10)
             _ = try reader.rollsWithoutNextPair(limit: 10)
             _ = try reader.keyUse(of: hash)
             _ = try reader.useHasConsequences(of: hash)
             _ = try reader.inStoredOrder([hash])
-            _ = try reader.keyPairsToWatch(at: Sample.moment, limit: 10)
-            _ = try reader.wasWarned(of: Sample.moment, days: 7, key: hash)
+            _ = try reader.keyPairsToWatch(at: Sample.time, limit: 10)
+            _ = try reader.wasWarned(of: Sample.time, days: 7, key: hash)
             for keyPairs in ExpiringKeyPairs.allCases {
-                _ = try reader.countEnding(keyPairs, from: Sample.moment, to: Sample.moment)
-                _ = try reader.keyPairsExpiring(keyPairs, from: Sample.moment, to: Sample.moment, limit: 10)
+                _ = try reader.countEnding(keyPairs, from: Sample.time, to: Sample.time)
+                _ = try reader.keyPairsExpiring(keyPairs, from: Sample.time, to: Sample.time, limit: 10)
             }
-            _ = try reader.countBelowTarget(endingFrom: Sample.moment, to: Sample.moment)
+            _ = try reader.countBelowTarget(endingFrom: Sample.time, to: Sample.time)
             _ = try reader.countWithoutActiveKeyPair()
             _ = try reader.merchantsWithoutActiveKeyPair(limit: 10)
-            _ = try reader.merchantsBelowTarget(endingBefore: Sample.moment, limit: 10)
+            _ = try reader.merchantsBelowTarget(endingBefore: Sample.time, limit: 10)
             _ = try reader.keyPairsAwaitingDestruction(limit: 10)
             _ = try reader.countAwaitingDestruction()
             _ = try reader.merchant(merchant)
@@ -201,7 +197,7 @@ struct ReadingTests {
             _ = try reader.certificates(of: hash)
             _ = try reader.certificateSigningRequest(of: hash)
             _ = try reader.sealedPrivateKey(of: hash)
-            _ = try reader.keyPairsToDestroy(at: Sample.moment, limit: 10)
+            _ = try reader.keyPairsToDestroy(at: Sample.time, limit: 10)
             for (merchant, key) in [(nil, nil), (merchant, nil), (nil, hash), (merchant, hash)] {
                 _ = try reader.auditRecords(merchant: merchant, key: key, before: nil, limit: 10)
             }
@@ -212,9 +208,9 @@ struct ReadingTests {
             _ = try reader.registrations(after: nil, limit: 10, all: true)
             _ = try reader.openCalls(after: nil, limit: 10)
             _ = try reader.keyPairs(after: hash, limit: 10)
-            _ = try reader.counts(at: Sample.moment)
+            _ = try reader.counts(at: Sample.time)
             _ = try reader.merchantsBelowTarget(after: nil, limit: 10)
-            _ = try reader.keyPairsExpiring(before: Sample.moment, limit: 10)
+            _ = try reader.keyPairsExpiring(before: Sample.time, limit: 10)
             _ = try reader.daemonFact("a")
             _ = try reader.keyPairs(in: .current, after: hash, limit: 10)
             _ = try reader.webhooks()
@@ -240,7 +236,7 @@ struct ReadingTests {
                 "old", "event_deliveries", "key_uses", "key_warnings", "key_watches", "rolls", "registrations",
                 "registration_calls",
             ]
-        try traced.aside { db in
+        try traced.withSeparateConnection { db in
             for sql in asked {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
                 try statement.validateArguments(StatementArguments(statement.unboundArguments))
@@ -248,11 +244,11 @@ struct ReadingTests {
                 for row in try Row.fetchAll(statement) {
                     let step: String = row["detail"]
                     #expect(!large.contains { step.hasPrefix("SCAN \($0)") }, "\(step) in \(sql)")
-                    // Unless something is asked of them, events are walked in their order, from one on.
+                    // A query without a condition reads events in their order, up to a limit.
                     if step.hasPrefix("SCAN events") {
                         #expect(sql.contains("ORDER BY sequence") && !sql.contains("WHERE"))
                     }
-                    // Backups are few, and only those of one newest key are put in order.
+                    // There are few backups, and only those with the same newest key pair are sorted.
                     #expect(!step.contains("TEMP B-TREE") || sql.contains("FROM backups"), "\(step) in \(sql)")
                 }
             }
@@ -261,6 +257,6 @@ struct ReadingTests {
 }
 
 extension Statement {
-    /// As many nothings as the statement takes values.
+    /// NULL for each argument of the statement.
     fileprivate var unboundArguments: [Int?] { Array(repeating: nil, count: sql.count { $0 == "?" }) }
 }

@@ -7,9 +7,8 @@ import Synchronization
 import Testing
 import Vocabulary
 
-@Suite("Registrations in the store")
-struct RegistrationTests {
-    /// The suite is made anew for each test, and its store with it.
+@Suite struct RegistrationTests {
+    /// Each test has its own instance of the suite, and so its own store.
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
@@ -30,7 +29,7 @@ struct RegistrationTests {
             desired: DesiredRegistration(
                 partnerMerchantName: "Shöp", domainNames: names(domains),
                 encryptTo: integrator, merchantUrl: "https://a.example/"),
-            merchantIdentifier: nil, known: nil, createdAt: Sample.moment, changedAt: Sample.moment)
+            merchantIdentifier: nil, known: nil, createdAt: Sample.time, changedAt: Sample.time)
     }
 
     static func known(_ domains: Set<String>, of registration: Registration) -> KnownRegistration {
@@ -38,17 +37,16 @@ struct RegistrationTests {
             details: .init(
                 partnerMerchantName: registration.desired.partnerMerchantName,
                 encryptToHash: registration.desired.encryptTo.appleHash, domainNames: domains),
-            learnedAt: Sample.moment.adding(.seconds(5)))
+            learnedAt: Sample.time.adding(.seconds(5)))
     }
 
-    @Test("what is wanted and what is known are kept through every change")
-    func changes() async throws {
+    @Test func `the desired and the known state are stored through every change`() async throws {
         let store = temporary.store
         try await store.write { try $0.insert(Sample.record(Sample.merchant)) }
         var registration = Self.registration(1, ["a.example", "b.example"])
         let first = registration
         try await store.write { try $0.insert(first) }
-        let absent = KnownRegistration(details: nil, learnedAt: Sample.moment)
+        let absent = KnownRegistration(details: nil, learnedAt: Sample.time)
         let steps: [(KnownRegistration?, [String])] = [
             (Self.known(["a.example", "x y"], of: first), ["a.example", "b.example"]),
             (Self.known(["b.example"], of: first), ["b.example", "c.example"]),
@@ -65,7 +63,7 @@ struct RegistrationTests {
             try checkTotals(temporary)
             try store.readNow { reader throws in
                 #expect(try reader.registration(Self.partner(1)) == changed)
-                let counts = try reader.counts(at: Sample.moment)
+                let counts = try reader.counts(at: Sample.time)
                 #expect(counts.registrations == (domains.isEmpty ? 0 : 1))
                 #expect(counts.registrationsDrifting == (changed.drift.isEmpty ? 0 : 1))
                 #expect(try reader.registrations(after: nil, limit: 9, all: false).count == (changed.isShown ? 1 : 0))
@@ -77,8 +75,7 @@ struct RegistrationTests {
         #expect(try await store.quickCheck() == [])
     }
 
-    @Test("a call is open until it is closed, once, and there is one open for a merchant")
-    func calls() async throws {
+    @Test func `a call is open until it is closed once, and a registration has at most one open call`() async throws {
         let store = temporary.store
         let registration = Self.registration(1)
         let merchant = try #require(MerchantIdentifier("platformintegrator.com.example"))
@@ -87,51 +84,52 @@ struct RegistrationTests {
             try transaction.insert(Sample.record(merchant))
             try transaction.insert(Self.registration(1, []))
             try transaction.insert(Self.registration(2, []))
-            return try transaction.open(content, of: Self.partner(1), requestId: "r", at: Sample.moment)
+            return try transaction.open(content, of: Self.partner(1), requestId: "r", at: Sample.time)
         }
         try store.readNow { reader throws in
             #expect(try reader.openCall(of: Self.partner(1)) == opened)
             #expect(try reader.openCall(of: Self.partner(2)) == nil)
             #expect(try reader.registration(naming: merchant) == Self.partner(1))
-            #expect(try reader.counts(at: Sample.moment).registrationCallsOpen == 1)
+            #expect(try reader.counts(at: Sample.time).registrationCallsOpen == 1)
         }
         #expect(
             await refusal {
                 _ = try await store.write {
-                    try $0.open(content, of: Self.partner(1), requestId: "r", at: Sample.moment)
+                    try $0.open(content, of: Self.partner(1), requestId: "r", at: Sample.time)
                 }
             }?.code == .registrationConflict)
         let second = try await store.write { transaction throws in
             try transaction.open(
                 .unregister(Self.names(["a.example", "b.example"]), reason: "closed"), of: Self.partner(2),
-                requestId: "r", at: Sample.moment)
+                requestId: "r", at: Sample.time)
         }
         try store.readNow { reader throws in
             #expect(try reader.openCalls(after: nil, limit: 1) == [opened])
             #expect(try reader.openCalls(after: opened, limit: 9) == [second])
         }
         try checkTotals(temporary)
-        try await store.write { try $0.close(opened, .repeated, finding: "why", at: Sample.moment) }
+        try await store.write { try $0.close(opened, .repeated, finding: "why", at: Sample.time) }
         try checkTotals(temporary)
         #expect(
-            await refusal { try await store.write { try $0.close(opened, .done, finding: nil, at: Sample.moment) } }
+            await refusal { try await store.write { try $0.close(opened, .done, finding: nil, at: Sample.time) } }
                 != nil)
         try store.readNow { reader throws in
             #expect(
-                try reader.repeatedCalls(of: Self.partner(1), since: Sample.moment.adding(.seconds(-1))) == [opened])
-            #expect(try reader.repeatedCalls(of: Self.partner(1), since: Sample.moment).isEmpty)
+                try reader.repeatedCalls(of: Self.partner(1), since: Sample.time.adding(.seconds(-1))) == [opened])
+            #expect(try reader.repeatedCalls(of: Self.partner(1), since: Sample.time).isEmpty)
             #expect(try reader.openCalls(after: nil, limit: 9) == [second])
-            #expect(try reader.counts(at: Sample.moment).registrationCallsOpen == 1)
+            #expect(try reader.counts(at: Sample.time).registrationCallsOpen == 1)
         }
     }
 
-    @Test("the domain file, the integrators and the identity keys are found")
-    func platform() async throws {
+    @Test func `the domain verification file, the platform integrators and their active identity keys are read`()
+        async throws
+    {
         let store = temporary.store
         let integrator = try #require(MerchantIdentifier("platformintegrator.com.example"))
         #expect(try store.readNow { try $0.domainFile() } == nil)
         for bytes in [[UInt8](0...255), [0]] {
-            let file = DomainFile(bytes: bytes, storedAt: Sample.moment)
+            let file = DomainFile(bytes: bytes, storedAt: Sample.time)
             try await store.write { try $0.store(file) }
             #expect(try store.readNow { try $0.domainFile() } == file)
         }
@@ -149,45 +147,45 @@ struct RegistrationTests {
         }
     }
 
-    @Test(
-        "what would break a rule is refused, whoever writes",
-        arguments: [
-            ("DELETE FROM registrations", "Apple may still act"),
-            ("DELETE FROM registration_calls", "kept as history"),
-            ("UPDATE registration_calls SET domain_names = 'x.example'", "never changes"),
-            ("UPDATE registration_calls SET outcome = 'done'", "CHECK constraint failed"),
-            ("UPDATE registrations SET partner_internal_merchant_identifier = 'other'", "never changes"),
-            ("UPDATE registrations SET known_name = NULL, known_encrypt_to = NULL", "CHECK constraint failed"),
-            ("UPDATE registrations SET learned_at = NULL", "CHECK constraint failed"),
-            ("UPDATE registrations SET encrypt_to = 'shop'", "CHECK constraint failed"),
-            ("UPDATE registrations SET merchant_identifier = 'merchant.nobody'", "FOREIGN KEY"),
-            ("UPDATE registration_domains SET domain_name = 'other'", "never changes"),
-            ("UPDATE registration_domains SET is_desired = 0, is_known = 0", "CHECK constraint failed"),
-            ("INSERT INTO registration_domains VALUES (1, 'https://a.example', 1, 0)", "CHECK constraint failed"),
-            ("INSERT INTO registration_domains VALUES (1, 'A.example', 1, 0)", "CHECK constraint failed"),
-            ("INSERT INTO registration_domains VALUES (2, 'x.example', 0, 1)", "not registered there"),
-            ("INSERT INTO registration_domains VALUES (9, 'x.example', 1, 0)", "FOREIGN KEY"),
-            (
-                "INSERT INTO registration_domains SELECT 1, 'd' || value || '.example', 1, 0 FROM json_each('[\((0..<99).map(String.init).joined(separator: ","))]')",
-                "CHECK constraint failed"
-            ),
-            (
-                "INSERT INTO registrations (partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, created_at, changed_at) VALUES ('a/b', 'x', 'merchant.a', 1, 1)",
-                "CHECK constraint failed"
-            ),
-            (
-                "INSERT INTO registration_calls (registration_id, kind, domain_names, reason, request_id, opened_at) VALUES (1, 'unregister', 'a', 'r', 'r', 1)",
-                "UNIQUE constraint failed"
-            ),
-            (
-                "INSERT INTO registration_calls (registration_id, kind, domain_names, request_id, opened_at) VALUES (2, 'unregister', 'a', 'r', 1)",
-                "CHECK constraint failed"
-            ),
-            ("UPDATE merchants SET removed_at = 1", "a registration names the merchant"),
-            ("INSERT INTO domain_verification_file VALUES (2, x'00', 1)", "CHECK constraint failed"),
-            ("UPDATE domain_verification_file SET content = x''", "CHECK constraint failed"),
-        ])
-    func refused(statement: String, expected: String) async throws {
+    @Test(arguments: [
+        ("DELETE FROM registrations", "Apple may still act"),
+        ("DELETE FROM registration_calls", "kept as history"),
+        ("UPDATE registration_calls SET domain_names = 'x.example'", "never changes"),
+        ("UPDATE registration_calls SET outcome = 'done'", "CHECK constraint failed"),
+        ("UPDATE registrations SET partner_internal_merchant_identifier = 'other'", "never changes"),
+        ("UPDATE registrations SET known_name = NULL, known_encrypt_to = NULL", "CHECK constraint failed"),
+        ("UPDATE registrations SET learned_at = NULL", "CHECK constraint failed"),
+        ("UPDATE registrations SET encrypt_to = 'shop'", "CHECK constraint failed"),
+        ("UPDATE registrations SET merchant_identifier = 'merchant.unknown'", "FOREIGN KEY"),
+        ("UPDATE registration_domains SET domain_name = 'other'", "never changes"),
+        ("UPDATE registration_domains SET is_desired = 0, is_known = 0", "CHECK constraint failed"),
+        ("INSERT INTO registration_domains VALUES (1, 'https://a.example', 1, 0)", "CHECK constraint failed"),
+        ("INSERT INTO registration_domains VALUES (1, 'A.example', 1, 0)", "CHECK constraint failed"),
+        ("INSERT INTO registration_domains VALUES (2, 'x.example', 0, 1)", "not registered there"),
+        ("INSERT INTO registration_domains VALUES (9, 'x.example', 1, 0)", "FOREIGN KEY"),
+        (
+            "INSERT INTO registration_domains SELECT 1, 'd' || value || '.example', 1, 0 FROM json_each('[\((0..<99).map(String.init).joined(separator: ","))]')",
+            "CHECK constraint failed"
+        ),
+        (
+            "INSERT INTO registrations (partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, created_at, changed_at) VALUES ('a/b', 'x', 'merchant.a', 1, 1)",
+            "CHECK constraint failed"
+        ),
+        (
+            "INSERT INTO registration_calls (registration_id, kind, domain_names, reason, request_id, opened_at) VALUES (1, 'unregister', 'a', 'r', 'r', 1)",
+            "UNIQUE constraint failed"
+        ),
+        (
+            "INSERT INTO registration_calls (registration_id, kind, domain_names, request_id, opened_at) VALUES (2, 'unregister', 'a', 'r', 1)",
+            "CHECK constraint failed"
+        ),
+        ("UPDATE merchants SET removed_at = 1", "a registration names the merchant"),
+        ("INSERT INTO domain_verification_file VALUES (2, x'00', 1)", "CHECK constraint failed"),
+        ("UPDATE domain_verification_file SET content = x''", "CHECK constraint failed"),
+    ])
+    func `a statement that violates a constraint of registrations is refused`(statement: String, expected: String)
+        async throws
+    {
         let integrator = try #require(MerchantIdentifier("platformintegrator.com.example"))
         var registration = Self.registration(1)
         registration.known = Self.known(["a.example"], of: registration)
@@ -198,23 +196,22 @@ struct RegistrationTests {
             try transaction.insert(Self.registration(2, []))
             _ = try transaction.open(
                 .unregister(Self.names(["a.example"]), reason: "closed"), of: Self.partner(1), requestId: "r",
-                at: Sample.moment)
-            try transaction.store(DomainFile(bytes: [1], storedAt: Sample.moment))
+                at: Sample.time)
+            try transaction.store(DomainFile(bytes: [1], storedAt: Sample.time))
         }
-        let found: String? = try temporary.aside { db in
+        let found: String? = try temporary.withSeparateConnection { db in
             do {
                 try db.execute(sql: statement)
                 return nil
             } catch let error as DatabaseError { return error.message ?? "" }
         }
-        #expect(found?.contains(expected) == true, "\(statement): \(found ?? "went through")")
+        #expect(found?.contains(expected) == true, "\(statement): \(found ?? "no error")")
     }
 
-    @Test("no question about registrations goes through a whole table")
-    func queryPlans() async throws {
+    @Test func `no query about registrations scans a whole table`() async throws {
         let statements = Mutex<Set<String>>([])
         let traced = try TemporaryStore(trace: { sql in statements.withLock { _ = $0.insert(sql) } })
-        // A migration may go through whole tables, once.
+        // A migration may scan whole tables, once.
         statements.withLock { $0 = [] }
         let partner = Self.partner(1)
         try await traced.store.write { transaction throws in
@@ -226,11 +223,11 @@ struct RegistrationTests {
                 try transaction.update(registration)
             }
             let call = try transaction.open(
-                .unregister(Self.names(["a.example"]), reason: "r"), of: partner, requestId: "r", at: Sample.moment)
-            try transaction.close(call, .done, finding: nil, at: Sample.moment)
-            try transaction.store(DomainFile(bytes: [1], storedAt: Sample.moment))
+                .unregister(Self.names(["a.example"]), reason: "r"), of: partner, requestId: "r", at: Sample.time)
+            try transaction.close(call, .done, finding: nil, at: Sample.time)
+            try transaction.store(DomainFile(bytes: [1], storedAt: Sample.time))
             var merchant = Sample.record(Sample.merchant)
-            merchant.removedAt = Sample.moment
+            merchant.removedAt = Sample.time
             try transaction.update(merchant)
         }
         try traced.store.readNow { reader throws in
@@ -238,7 +235,7 @@ struct RegistrationTests {
             _ = try reader.registration(naming: Sample.merchant)
             _ = try reader.openCall(of: partner)
             _ = try reader.openCalls(after: nil, limit: 10)
-            _ = try reader.repeatedCalls(of: partner, since: Sample.moment)
+            _ = try reader.repeatedCalls(of: partner, since: Sample.time)
             _ = try reader.platformIntegrators(limit: 2)
             _ = try reader.activeIdentityKeyPairs()
             _ = try reader.domainFile()
@@ -248,14 +245,14 @@ struct RegistrationTests {
         }
         #expect(asked.count > 18)
         let large = ["merchants", "key_pairs", "registrations", "registration_domains", "registration_calls"]
-        try traced.aside { db in
+        try traced.withSeparateConnection { db in
             for sql in asked {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
                 statement.setUncheckedArguments(
                     StatementArguments([Int?](repeating: nil, count: sql.count { $0 == "?" })))
                 for row in try Row.fetchAll(statement) {
                     let step: String = row["detail"]
-                    // Few are open at a time, and their own index holds no others.
+                    // Few rows meet the condition of these indexes.
                     guard !step.hasSuffix("USING INDEX registration_calls_one_open"),
                         !step.hasSuffix("USING INDEX key_pairs_active_identities")
                     else { continue }

@@ -5,7 +5,7 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-/// Seals are replaced byte over byte, and a data key goes only when nothing is sealed under it.
+/// Seals are overwritten in place, and a data key is erased only when no private key is sealed under it.
 @Suite struct RotationTests {
     private let temporary: TemporaryStore
 
@@ -14,7 +14,7 @@ import Vocabulary
     private func dataKey(_ identifier: Int) -> SealedDataKey {
         SealedDataKey(
             identifier: identifier, bytes: [UInt8](repeating: 7, count: 60), masterKeyCheck: [8],
-            createdAt: Sample.moment)
+            createdAt: Sample.time)
     }
 
     private func begin(_ identifier: Int) async throws -> KeyRotation {
@@ -23,8 +23,8 @@ import Vocabulary
             recording: Sample.entry(.masterKeyRotationStarted))
     }
 
-    /// As the daemon does, with other bytes for new seals.
-    private func sealAnew(_ rotation: KeyRotation, byte: UInt8) async throws {
+    /// Replaces every seal as the daemon does, with this byte repeated.
+    private func replaceSeals(_ rotation: KeyRotation, byte: UInt8) async throws {
         var row = 0
         while case let page = try await temporary.store.seals(
             notUnder: rotation.dataKeyIdentifier, after: row, limit: 64), let last = page.last
@@ -48,42 +48,43 @@ import Vocabulary
             .components(separatedBy: Sample.sealedMark).count - 1
     }
 
-    @Test func `after a rotation neither file nor log holds an old seal, though rows of the first data key have grown`()
+    @Test
+    func `after a rotation neither file nor log contains an old seal, although rows of the first data key have grown`()
         async throws
     {
         for seed in 0..<600 { try await temporary.onboard(Sample.merchant(seed % 20), .pending, seed: seed) }
         let rotation = try await begin(128)
         #expect(rotation.total == 600)
-        try await sealAnew(rotation, byte: 0x11)
+        try await replaceSeals(rotation, byte: 0x11)
         #expect(try await temporary.store.retireDataKeys(in: rotation) == 0)
         try await temporary.store.eraseTraces(of: rotation)
         #expect(try marks(in: temporary.path) == 0 && marks(in: temporary.path + "-wal") == 0)
         #expect(try temporary.store.dataKeys().map(\.isRetired) == [true, false])
         try await temporary.store.finish(
-            rotation, at: Sample.moment, recording: Sample.entry(.masterKeyRotationFinished))
+            rotation, at: Sample.time, recording: Sample.entry(.masterKeyRotationFinished))
         let last = try await temporary.store.lastRotation()
         #expect(last?.state == .finished && last?.done == 600)
         #expect(try await temporary.store.quickCheck() == [])
     }
 
-    @Test func `between data keys of two-byte numbers no row moves`() async throws {
+    @Test func `between data keys with two-byte identifiers no row moves`() async throws {
         for seed in 0..<300 { try await temporary.onboard(Sample.merchant(seed % 20), .pending, seed: seed) }
         let first = try await begin(128)
-        try await sealAnew(first, byte: 0x11)
+        try await replaceSeals(first, byte: 0x11)
         #expect(try await temporary.store.retireDataKeys(in: first) == 0)
         try await temporary.store.eraseTraces(of: first)
-        try await temporary.store.finish(first, at: Sample.moment, recording: Sample.entry(.masterKeyRotationFinished))
+        try await temporary.store.finish(first, at: Sample.time, recording: Sample.entry(.masterKeyRotationFinished))
         let second = try await begin(129)
-        try await sealAnew(second, byte: 0x22)
+        try await replaceSeals(second, byte: 0x22)
         #expect(try await temporary.store.retireDataKeys(in: second) == 0)
-        // Without writing the file anew.
+        // Does not rewrite the file.
         try await temporary.store.eraseRemovedBytes()
         let bytes = try Data(contentsOf: URL(filePath: temporary.path))
         #expect(bytes.range(of: Data(repeating: 0x11, count: 16)) == nil)
         #expect(bytes.range(of: Data(repeating: 0x22, count: 16)) != nil)
     }
 
-    @Test func `a data key stays while something is sealed under it, and one that is erased seals nothing`()
+    @Test func `a data key is kept while a private key is sealed under it, and an erased one seals nothing`()
         async throws
     {
         let kept = try await temporary.onboard(Sample.merchant, .revoked, seed: 1)
@@ -91,7 +92,7 @@ import Vocabulary
         let rotation = try await begin(128)
         #expect(try await temporary.store.retireDataKeys(in: rotation) == 2)
         #expect(try temporary.store.dataKeys().map(\.isRetired) == [false, false])
-        // A key that is destroyed between the look and the change stays destroyed.
+        // A key that is destroyed after its seal was read stays destroyed.
         let page = try await temporary.store.seals(notUnder: 128, after: 0, limit: 10)
         try await temporary.store.write { try $0.removeSealedPrivateKey(of: kept.publicKeyHash) }
         try await temporary.store.replace(

@@ -3,12 +3,12 @@ import Foundation
 import MerchantCore
 import Vocabulary
 
-/// Values to store, each told apart by a number.
+/// Values to store, each different by a number.
 enum Sample {
     static let merchant = merchant(0)
-    static let moment = Timestamp(millisecondsSince1970: 1_780_000_000_000)
+    static let time = Timestamp(millisecondsSince1970: 1_780_000_000_000)
     static let caller = Caller(uid: 1000, gid: 1000, pid: 42, program: "/usr/bin/merchantkeyctl")
-    static let dataKey = SealedDataKey(identifier: 1, bytes: [1, 2, 3], masterKeyCheck: [4, 5, 6], createdAt: moment)
+    static let dataKey = SealedDataKey(identifier: 1, bytes: [1, 2, 3], masterKeyCheck: [4, 5, 6], createdAt: time)
 
     static func merchant(_ number: Int) -> MerchantIdentifier {
         guard let identifier = MerchantIdentifier("merchant.com.example.shop\(number)") else {
@@ -18,7 +18,7 @@ enum Sample {
     }
 
     static func record(_ identifier: MerchantIdentifier) -> Merchant {
-        Merchant(identifier: identifier, name: "Shop", createdAt: moment)
+        Merchant(identifier: identifier, name: "Shop", createdAt: time)
     }
 
     static func digest(_ name: String, _ number: Int) -> [UInt8] {
@@ -40,11 +40,11 @@ enum Sample {
     ) -> KeyPair {
         KeyPair(
             publicKeyHash: hash(seed), merchantIdentifier: merchant, algorithm: algorithm, purpose: purpose,
-            origin: .generated, state: state, createdAt: moment.adding(.seconds(seed)),
-            stateSince: moment.adding(.seconds(seed)))
+            origin: .generated, state: state, createdAt: time.adding(.seconds(seed)),
+            stateSince: time.adding(.seconds(seed)))
     }
 
-    /// Sealed bytes that name their key over and over, so that any piece of them is known again.
+    /// Sealed bytes that repeat their key's number, so that any part of them is recognized.
     static func sealedBytes(_ seed: Int) -> [UInt8] {
         (0..<8).flatMap { _ in Array(sealedMark.utf8) + Array(String(format: "%08d", seed).utf8) }
     }
@@ -59,21 +59,21 @@ enum Sample {
     }
 
     static func certificate(
-        _ seed: Int, begins: Timestamp = moment, ends: Timestamp = moment.adding(.seconds(1_000_000))
+        _ seed: Int, begins: Timestamp = time, ends: Timestamp = time.adding(.seconds(1_000_000))
     ) -> StoredCertificate {
         StoredCertificate(
             der: digest("der", seed), fingerprint: Array(SHA256.hash(data: Data(digest("der", seed)))),
             serialNumber: "0\(seed)",
             subject: "CN=Shop", issuer: "CN=Issuer", notBefore: begins, notAfter: ends, issuerVerified: true,
-            storedAt: moment)
+            storedAt: time)
     }
 
     static func event(
         _ kind: Event.Kind = .belowTarget, _ severity: Event.Severity = .notice, merchant: MerchantIdentifier? = nil,
-        at moment: Timestamp = moment
+        at time: Timestamp = time
     ) -> Event {
         Event(
-            kind, severity, at: moment, merchant: merchant, key: hash(1), rollId: "roll-1",
+            kind, severity, at: time, merchant: merchant, key: hash(1), rollId: "roll-1",
             detail: "1 of 2 active key pairs")
     }
 
@@ -81,7 +81,7 @@ enum Sample {
         -> AuditEntry
     {
         AuditEntry(
-            action, by: caller, at: moment, merchant: merchant, key: key, before: "pending", after: "standby",
+            action, by: caller, at: time, merchant: merchant, key: key, before: "pending", after: "standby",
             reason: "because", requestId: "r1")
     }
 }

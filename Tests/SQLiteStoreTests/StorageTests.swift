@@ -6,14 +6,13 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-@Suite("On the disk")
-struct StorageTests {
-    /// The suite is made anew for each test, and its store with it.
+@Suite struct StorageTests {
+    /// Each test has its own instance of the suite, and so its own store.
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
 
-    /// The numbers of the key pairs whose sealed bytes, or any piece of them, a file holds.
+    /// The numbers of the key pairs of which a file contains any part of the sealed bytes.
     private func sealedSeeds(in path: String) throws -> Set<Int> {
         let mark = Data(Sample.sealedMark.utf8)
         guard let bytes = FileManager.default.contents(atPath: path) else { return [] }
@@ -27,8 +26,10 @@ struct StorageTests {
         return seeds
     }
 
-    @Test("destroyed private keys are in neither the database nor its log, wherever their rows had been")
-    func secureErasure() async throws {
+    @Test
+    func `neither the database nor its log contains destroyed private keys, even if their rows were changed often`()
+        async throws
+    {
         var random = SeededGenerator(seed: 20_260_101)
         for seed in 0..<600 {
             try await temporary.onboard(Sample.merchant(seed % 50), .pending, seed: seed)
@@ -56,8 +57,7 @@ struct StorageTests {
         #expect(try await temporary.store.quickCheck() == [])
     }
 
-    @Test("a reader that stays refuses the erasure, and writes go on")
-    func erasureWithReader() async throws {
+    @Test func `the erasure fails while a reader is active, and writes continue`() async throws {
         let keyPair = try await temporary.onboard(Sample.merchant, .revoked)
         let connection = try DatabaseQueue(path: temporary.path)
         try await connection.writeWithoutTransaction { db in
@@ -80,8 +80,7 @@ struct StorageTests {
         #expect(try temporary.store.settings()["busy_timeout"] == "5000")
     }
 
-    @Test("whatever is lost of the log, what is left is whole changes in order")
-    func lostLog() async throws {
+    @Test func `after a truncation of the log anywhere, the database has complete changes without gaps`() async throws {
         try await temporary.store.eraseRemovedBytes()
         for seed in 0..<40 {
             try await temporary.store.write { transaction throws in
@@ -111,7 +110,7 @@ struct StorageTests {
             try store.readNow { reader throws in
                 let merchants = try reader.merchants(after: nil, limit: 100).count
                 let records = try reader.auditRecords(merchant: nil, key: nil, before: nil, limit: 100)
-                let counts = try reader.counts(at: Sample.moment)
+                let counts = try reader.counts(at: Sample.time)
                 #expect(counts.merchants == merchants && counts.keyPairs[.pending] == merchants)
                 #expect(records.count == 2 * merchants)
                 #expect(records.filter { !$0.isIntact } == [])
@@ -124,11 +123,10 @@ struct StorageTests {
         #expect(lengths.count > 10)
     }
 
-    @Test("damage found while writing stops all writing and leaves reading")
-    func damage() async throws {
+    @Test func `damage that a write finds stops all writes, and reads continue`() async throws {
         for seed in 0..<50 { try await temporary.onboard(seed: seed) }
         try temporary.store.close()
-        let page = try temporary.aside {
+        let page = try temporary.withSeparateConnection {
             try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'audit_of_merchant'") ?? 0
         }
         let file = try FileHandle(forUpdating: URL(filePath: temporary.path))
@@ -143,7 +141,7 @@ struct StorageTests {
         #expect(refused?.code == .storeUnavailable)
         #expect(refused?.detail.contains("damaged") == true)
         guard case .failed = store.health else {
-            Issue.record("the store still takes writes")
+            Issue.record("the store still accepts writes")
             return
         }
         let next = await refusal { try await store.write { try $0.setDaemonFact("a", "b") } }

@@ -5,7 +5,7 @@ import SQLiteStore
 import MerchantTestSupport
 import Vocabulary
 
-/// A file of claims in a directory of its own, which goes when the value goes.
+/// A claims file in a directory of its own, which is removed with the value.
 final class TemporaryClaims: Sendable {
     static let start = Timestamp(millisecondsSince1970: 1_790_000_000_000)
 
@@ -25,12 +25,12 @@ final class TemporaryClaims: Sendable {
     }
 
     func rows() throws -> Int {
-        try beside(path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM claims") ?? -1 }
+        try withSeparateConnection(to: path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM claims") ?? -1 }
     }
 }
 
 extension TokenClaim {
-    /// A claim whose payment, key and request are told by small numbers.
+    /// A claim of a payment, key and request with these numbers.
     static func sample(
         _ payment: Int, key: Int? = nil, request: Int = 0, uid: UInt32 = 1000, after seconds: Int = 0
     ) -> TokenClaim {
@@ -40,7 +40,7 @@ extension TokenClaim {
             attempt: key.map { Attempt(keyDigest: digest($0), requestDigest: digest(request)) })
     }
 
-    /// Spread over the whole range, as real identifiers are.
+    /// Random bytes for the number, as in real identifiers.
     private static func digest(_ number: Int) -> Words256 {
         var random = SeededGenerator(seed: UInt64(number))
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }

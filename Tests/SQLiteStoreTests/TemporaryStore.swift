@@ -5,16 +5,20 @@ import SQLiteStore
 import Synchronization
 import Vocabulary
 
-/// A store in a directory of its own, which goes when the value goes.
+/// A store in a directory of its own, which is removed with the value.
 final class TemporaryStore: Sendable {
     let directory: URL
     let store: SQLiteStore
 
     var path: String { directory.appending(path: "merchants.db").path }
 
-    init(trace: (@Sendable (String) -> Void)? = nil) throws {
+    /// - Parameter observers: gets the path of the database.
+    init(
+        trace: (@Sendable (String) -> Void)? = nil, observers: (String) -> StoreObservers = { _ in StoreObservers() }
+    ) throws {
         directory = try makeDirectory()
-        store = try SQLiteStore.open(path: directory.appending(path: "merchants.db").path, trace: trace)
+        let path = directory.appending(path: "merchants.db").path
+        store = try SQLiteStore.open(path: path, observers: observers(path), trace: trace)
         try store.insert(Sample.dataKey)
     }
 
@@ -23,8 +27,10 @@ final class TemporaryStore: Sendable {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    /// A connection beside the store's, as an attacker or an administrator with `sqlite3` has it.
-    func aside<Value>(_ body: (Database) throws -> Value) throws -> Value { try beside(path, body) }
+    /// Opens another connection to the database, as `sqlite3` does.
+    func withSeparateConnection<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try SQLiteStoreTests.withSeparateConnection(to: path, body)
+    }
 
     /// Writes one merchant with one key pair.
     @discardableResult
@@ -45,8 +51,8 @@ final class TemporaryStore: Sendable {
     }
 }
 
-/// A connection of our own to a database file.
-func beside<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
+/// Opens a connection of its own to a database file.
+func withSeparateConnection<Value>(to path: String, _ body: (Database) throws -> Value) throws -> Value {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     let connection = try DatabaseQueue(path: path, configuration: configuration)
@@ -64,14 +70,14 @@ func mode(of path: String) throws -> Int {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1
 }
 
-/// Remembers what it was told, call by call.
-final class Listener: KeyChangeObserver {
-    private let told = Mutex<[[PublicKeyHash]]>([])
-    var calls: [[PublicKeyHash]] { told.withLock { $0 } }
-    func keysChanged(_ hashes: [PublicKeyHash]) { told.withLock { $0.append(hashes) } }
+/// Records the notifications.
+final class RecordingObserver: KeyChangeObserver {
+    private let notifications = Mutex<[[PublicKeyHash]]>([])
+    var calls: [[PublicKeyHash]] { notifications.withLock { $0 } }
+    func keysChanged(_ hashes: [PublicKeyHash]) { notifications.withLock { $0.append(hashes) } }
 }
 
-/// The error that `body` throws, if it is one of the domain's.
+/// The `MerchantError` that `body` throws; nil for another error or none.
 func refusal(_ body: () async throws -> Void) async -> MerchantError? {
     do {
         try await body()

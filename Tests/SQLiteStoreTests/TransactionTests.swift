@@ -7,17 +7,15 @@ import Synchronization
 import Testing
 import Vocabulary
 
-@Suite("Changes")
-struct TransactionTests {
-    /// The suite is made anew for each test, and its store with it.
+@Suite struct TransactionTests {
+    /// Each test has its own instance of the suite, and so its own store.
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
 
     struct Failure: Error {}
 
-    @Test("a change that fails leaves nothing behind and takes none of its group with it")
-    func isolation() async throws {
+    @Test func `a failed change stores nothing and does not affect the others of its group`() async throws {
         let store = temporary.store
         let gate = DispatchSemaphore(value: 0)
         async let first: Void = store.write { _ in gate.wait() }
@@ -52,16 +50,15 @@ struct TransactionTests {
                 #expect(try (reader.keyPair(Sample.hash(number)) != nil) == kept.contains(number))
             }
             #expect(try reader.auditRecords(merchant: nil, key: nil, before: nil, limit: 100).count == kept.count)
-            #expect(try reader.counts(at: Sample.moment).merchants == kept.count)
+            #expect(try reader.counts(at: Sample.time).merchants == kept.count)
         }
         try checkTotals(temporary)
     }
 
-    @Test("changes that wait while one is written share a commit, and observers hear of each commit once")
-    func grouping() async throws {
+    @Test func `changes that wait share a commit, and observers are notified of each commit once`() async throws {
+        let observer = RecordingObserver()
+        let temporary = try TemporaryStore(observers: { _ in StoreObservers(keys: [observer]) })
         let store = temporary.store
-        let listener = Listener()
-        store.setObservers([listener])
         try await store.write { try $0.insert(Sample.record(Sample.merchant)) }
         let gate = DispatchSemaphore(value: 0)
         let holds = DispatchSemaphore(value: 0)
@@ -87,40 +84,46 @@ struct TransactionTests {
         gate.signal()
         try await blocker.value
         for write in writes { try await write.value }
-        #expect(Set(listener.calls.joined()).count == 200)
-        #expect(listener.calls.joined().count == 200)
-        #expect(listener.calls.count < 20)
+        #expect(Set(observer.calls.joined()).count == 200)
+        #expect(observer.calls.joined().count == 200)
+        #expect(observer.calls.count < 20)
     }
 
-    @Test("observers are told before the caller is answered, and see the change")
-    func observersFirst() async throws {
-        final class Slow: KeyChangeObserver {
-            let store: SQLiteStore
-            let seen = Mutex<[KeyState?]>([])
-            init(_ store: SQLiteStore) { self.store = store }
+    @Test func `observers are notified before the caller gets the result, and read the change`() async throws {
+        struct SlowObserver: KeyChangeObserver {
+            let path: String
+            let note: @Sendable ([KeyState?]) -> Void
             func keysChanged(_ hashes: [PublicKeyHash]) {
                 usleep(20_000)
-                let states = hashes.map { hash in try? store.readNow { try $0.keyPair(hash)?.state } }
-                seen.withLock { $0 += states }
+                let states = hashes.map { hash in
+                    try? withSeparateConnection(to: path) { db in
+                        try String.fetchOne(
+                            db, sql: "SELECT state FROM key_pairs WHERE public_key_hash = ?",
+                            arguments: [Data(hash.bytes)]
+                        ).flatMap(KeyState.init)
+                    }
+                }
+                note(states)
             }
         }
-        let observer = Slow(temporary.store)
-        temporary.store.setObservers([observer])
+        let seen = Mutex<[KeyState?]>([])
+        let temporary = try TemporaryStore(observers: { path in
+            StoreObservers(keys: [SlowObserver(path: path) { states in seen.withLock { $0 += states } }])
+        })
         var keyPair = try await temporary.onboard()
-        #expect(observer.seen.withLock { $0 } == [.pending])
+        #expect(seen.withLock { $0 } == [.pending])
         keyPair.state = .revoked
         let revoked = keyPair
         try await temporary.store.write { try $0.update(revoked) }
-        #expect(observer.seen.withLock { $0 } == [.pending, .revoked])
+        #expect(seen.withLock { $0 } == [.pending, .revoked])
         _ = try await temporary.store.write { try $0.insert(Sample.certificate(1), of: revoked.publicKeyHash) }
         try await temporary.store.write { try $0.removeSealedPrivateKey(of: revoked.publicKeyHash) }
-        #expect(observer.seen.withLock { $0 } == [.pending, .revoked, .revoked, .destroyed])
+        #expect(seen.withLock { $0 } == [.pending, .revoked, .revoked, .destroyed])
     }
 
-    @Test("observers hear nothing of a change that failed")
-    func observersOfFailures() async throws {
-        let listener = Listener()
-        temporary.store.setObservers([listener])
+    @Test func `observers are not notified of a failed change`() async throws {
+        let observer = RecordingObserver()
+        let temporary = try TemporaryStore(observers: { _ in StoreObservers(keys: [observer]) })
         await #expect(throws: Failure.self) {
             try await temporary.store.write { transaction throws in
                 try transaction.insert(Sample.record(Sample.merchant))
@@ -129,11 +132,10 @@ struct TransactionTests {
                 throw Failure()
             }
         }
-        #expect(listener.calls == [])
+        #expect(observer.calls == [])
     }
 
-    @Test("duplicates are refused in the domain's words")
-    func duplicates() async throws {
+    @Test func `duplicates are refused with the error codes of the domain`() async throws {
         let store = temporary.store
         let keyPair = try await temporary.onboard(Sample.merchant, .current)
         try await store.write { try $0.insert(Sample.record(Sample.merchant(2))) }
@@ -142,23 +144,23 @@ struct TransactionTests {
         #expect(merchant?.code == .merchantExists)
         let same = await refusal { try await store.write { try $0.insert(keyPair, Sample.new(keyPair, seed: 1)) } }
         #expect(same?.code == .keyExists)
-        let anothers = Sample.keyPair(1, of: Sample.merchant(2))
-        let taken = await refusal { try await store.write { try $0.insert(anothers, Sample.new(anothers, seed: 1)) } }
+        let duplicate = Sample.keyPair(1, of: Sample.merchant(2))
+        let taken = await refusal { try await store.write { try $0.insert(duplicate, Sample.new(duplicate, seed: 1)) } }
         #expect(taken?.code == .keyBelongsToAnotherMerchant)
         #expect(taken?.detail.contains(Sample.merchant.rawValue) == false)
         let second = Sample.keyPair(2, .current)
         let current = await refusal { try await store.write { try $0.insert(second, Sample.new(second, seed: 2)) } }
         #expect(current?.code == .currentKeyExists)
         #expect(current?.detail.contains(keyPair.publicKeyHash.base64) == true)
-        let nobodys = Sample.keyPair(3, of: Sample.merchant(3))
-        let lost = await refusal { try await store.write { try $0.insert(nobodys, Sample.new(nobodys, seed: 3)) } }
-        #expect(lost?.code == .merchantNotFound)
+        let orphan = Sample.keyPair(3, of: Sample.merchant(3))
+        let missing = await refusal { try await store.write { try $0.insert(orphan, Sample.new(orphan, seed: 3)) } }
+        #expect(missing?.code == .merchantNotFound)
         let unknown = await refusal { try await store.write { try $0.update(Sample.keyPair(9)) } }
         #expect(unknown?.code == .keyNotFound)
         let removed = await refusal {
             try await store.write { transaction throws in
                 guard var merchant = try transaction.merchant(Sample.merchant) else { return }
-                merchant.removedAt = Sample.moment
+                merchant.removedAt = Sample.time
                 try transaction.update(merchant)
             }
         }
@@ -166,8 +168,7 @@ struct TransactionTests {
         #expect(store.health == .ready)
     }
 
-    @Test("the same certificate is stored once")
-    func certificateTwice() async throws {
+    @Test func `a certificate is stored once`() async throws {
         let keyPair = try await temporary.onboard()
         for expected in [true, false] {
             let isNew = try await temporary.store.write {
@@ -175,30 +176,29 @@ struct TransactionTests {
             }
             #expect(isNew == expected)
         }
-        #expect(try temporary.store.readNow { try $0.counts(at: Sample.moment).certificates } == 1)
+        #expect(try temporary.store.readNow { try $0.counts(at: Sample.time).certificates } == 1)
     }
 
-    @Test("a request's key is known for a day and swept by later ones")
-    func idempotency() async throws {
+    @Test func `an idempotency key is kept for a day, and then removed by later ones`() async throws {
         let store = temporary.store
         let key = IdempotencyKey(callerUID: 1000, operation: "POST /v1/merchants", value: "abc")
         let others = IdempotencyKey(callerUID: 1001, operation: "POST /v1/merchants", value: "abc")
         try await store.write { transaction throws in
             #expect(try transaction.idempotentOutcome(key) == nil)
             try transaction.remember(
-                key, requestDigest: [1, 2], resource: "merchant.a", at: ClockReading(Sample.moment))
+                key, requestDigest: [1, 2], resource: "merchant.a", at: ClockReading(Sample.time))
             #expect(try transaction.idempotentOutcome(others) == nil)
         }
         let known = try await store.write { try $0.idempotentOutcome(key) }
         #expect(known == IdempotentOutcome(requestDigest: [1, 2], resource: "merchant.a"))
         let again = await refusal {
             try await store.write {
-                try $0.remember(key, requestDigest: [3], resource: "merchant.b", at: ClockReading(Sample.moment))
+                try $0.remember(key, requestDigest: [3], resource: "merchant.b", at: ClockReading(Sample.time))
             }
         }
         #expect(again?.code == .idempotencyKeyReused)
         try await store.write { transaction throws in
-            let nearly = Sample.moment.adding(.seconds(86_400))
+            let nearly = Sample.time.adding(.seconds(86_400))
             try transaction.remember(others, requestDigest: [3], resource: "merchant.b", at: ClockReading(nearly))
             #expect(try transaction.idempotentOutcome(key) != nil)
             let later = IdempotencyKey(callerUID: 1, operation: "o", value: "v")
@@ -209,15 +209,14 @@ struct TransactionTests {
         }
     }
 
-    @Test("a full disk refuses one change, failing storage refuses all until a restart")
-    func failures() async throws {
+    @Test func `a full disk refuses one change, and failed storage refuses all until a restart`() async throws {
         let store = temporary.store
         let full = await refusal {
             try await store.write { _ in throw DatabaseError(resultCode: .SQLITE_FULL, message: "full") }
         }
         #expect(full?.code == .storeUnavailable)
         #expect(full?.detail.contains("make room") == true)
-        // What kept a change from being written is remembered until one is; a refusal alone proves nothing.
+        // The failure is reported until a change is written; a refused change does not clear it.
         guard case .impaired(let why, _) = store.health, why == full else {
             Issue.record("\(store.health)")
             return
@@ -234,7 +233,7 @@ struct TransactionTests {
         #expect(failed?.code == .storeUnavailable)
         #expect(failed?.detail.contains("until the daemon is restarted") == true)
         guard case .failed = store.health else {
-            Issue.record("the store still takes writes")
+            Issue.record("the store still accepts writes")
             return
         }
         let next = await refusal { try await store.write { try $0.setDaemonFact("a", "b") } }
@@ -243,10 +242,8 @@ struct TransactionTests {
         #expect(try store.readNow { try $0.keyPair(Sample.hash(1)) } != nil)
     }
 
-    @Test(
-        "on a full disk a small change that still finds room does not pass for room",
-        .enabled(if: SmallDisk.canBeMade, "mounting a tmpfs takes root"))
-    func littleRoom() async throws {
+    @Test(.enabled(if: SmallDisk.canBeCreated, "mounting a tmpfs needs root"))
+    func `on a full disk a small change that succeeds does not clear the impairment`() async throws {
         let disk = try SmallDisk(kilobytes: 2000)
         let store = try SQLiteStore.open(path: "\(disk.path)/m.sqlite")
         var full: MerchantError?
@@ -273,12 +270,12 @@ struct TransactionTests {
     }
 }
 
-/// Blocks a thread that is ours to block.
+/// Blocks the calling thread.
 private func waitFor(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
-/// Compares the kept numbers with numbers counted row by row.
+/// Compares the stored totals with the numbers of rows.
 func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let (kept, counted, active) = try temporary.aside { db in
+    let (kept, counted, active) = try temporary.withSeparateConnection { db in
         (
             try Row.fetchAll(db, sql: "SELECT name, value FROM totals ORDER BY name").map {
                 "\($0["name"] as String) \($0["value"] as Int)"

@@ -7,7 +7,7 @@ import Vocabulary
     static let hook = WebhookRegistration(name: "hook", kinds: nil)
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `events are listed in order, after a sequence or the newest, and by merchant and kind`(
+    func `events are listed by sequence, after one or the newest, and by merchant and kind`(
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
@@ -30,7 +30,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a webhook gets the next event of each lane, in order`(store: StoreUnderTest) async throws {
+    func `a webhook gets the events of each lane one after the other`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.write { transaction in
             try transaction.keepWebhooks([Self.hook], at: Sample.time(0))

@@ -54,7 +54,9 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a merchant that lost its last active key pair is told from a new one`(store: StoreUnderTest) async throws {
+    func `a merchant that lost its last active key pair is distinguished from a new one`(store: StoreUnderTest)
+        async throws
+    {
         let store = try store.open()
         try await store.stock(0, .standby)
         try await store.stock(1)

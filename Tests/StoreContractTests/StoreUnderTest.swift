@@ -5,7 +5,7 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-/// The stores that every contract runs on. Another store joins by another case.
+/// The stores that every contract runs on. Add a case for another store.
 enum StoreUnderTest: String, CaseIterable, Sendable {
     case memory, sqlite
 

@@ -756,7 +756,7 @@ CREATE TABLE event_webhooks (
 
 -- One row for each event that a webhook has not received. Delivery removes the row.
 --
--- A lane holds one merchant's events, or the events without a merchant. Events of a lane are delivered in order: only the
+-- A lane holds one merchant's events, or the events without a merchant. Events of a lane are delivered in sequence: only the
 -- first that is not parked may be sent, and is_next marks it.
 CREATE TABLE event_deliveries (
     webhook_id INTEGER NOT NULL REFERENCES event_webhooks (id),

@@ -2,7 +2,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Stores an event with the audit's head where the head changed, so that webhooks carry it off the machine.
+/// Stores an event with the audit's head if the head has changed, so that webhooks send it to other machines.
 struct HeadEvents: RecurringTask {
     let operations: AuditOperations
     let logger: Logger

@@ -13,18 +13,18 @@ struct HeadShipping: RecurringTask {
     private var targets: [Target]
     let progress = Progress()
 
-    /// One place that heads go to. One that fails does not hold up another.
+    /// A file or socket that heads are written to. A failure of one does not affect the others.
     private struct Target {
         let write: @Sendable (AuditHead) throws -> Void
         var shipped: AuditHead?
     }
 
-    /// When the shipment under way began; nil between two.
+    /// When the shipment in progress began; nil between two.
     final class Progress: Sendable {
         let begunAt = Mutex<ContinuousClock.Instant?>(nil)
     }
 
-    /// - Returns: nil where the settings name no target.
+    /// - Returns: nil if the settings name no target.
     init?(
         settings: AuditHeadSettings, store: SQLiteStore, clock: any WallClock, conditions: ConditionLog,
         logger: Logger

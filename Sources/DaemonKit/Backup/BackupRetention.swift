@@ -25,8 +25,8 @@ package struct BackupRetention {
         names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }.sorted()
     }
 
-    /// The backups to remove: those beyond the number that is kept, once newer ones can have been made at the interval. A clock
-    /// that jumps ahead makes backups before their time; they must not replace the older ones.
+    /// The backups to remove: those beyond the number that is kept, if enough time has passed for that many newer ones. When the
+    /// clock jumps ahead, backups are made early, and they must not replace the older ones.
     ///
     /// - Parameters:
     ///   - backups: oldest first, none from the future.

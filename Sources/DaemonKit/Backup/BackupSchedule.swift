@@ -6,7 +6,7 @@ import Vocabulary
 
 /// Creates a backup at an interval, verifies it, and removes the oldest beyond the number to keep.
 struct BackupSchedule: RecurringTask {
-    /// How long after a failure the next attempt is made, at most.
+    /// The longest pause between a failure and the next attempt.
     static let longestPause = Duration.seconds(600)
     /// The newest backup that failed its verification: better than none.
     private static let notGood = "not-good.backup"

@@ -68,7 +68,7 @@ extension Restore.RevertedChange {
                 ("undone", summary),
                 (
                     "what to do",
-                    "look for keyRevoked and keyDestroyed after \(backup) in an exported audit and in the events that webhooks received, and revoke those keys again; the shipped audit heads show how many records are missing"
+                    "search for keyRevoked and keyDestroyed after \(backup) in an exported audit and in the events that webhooks received, and revoke those keys again; the shipped audit heads show how many records are missing"
                 ),
             ]
         case .known(let difference) where difference.isEmpty: [("undone", summary)]
@@ -90,10 +90,10 @@ extension DatabaseDifference.Change {
 extension DatabaseDifference.Kind {
     fileprivate func label(_ change: DatabaseDifference.Change?) -> String {
         switch self {
-        case .answeringAgain: "USABLE AGAIN"
+        case .usableAgain: "USABLE AGAIN"
         case .missing: "missing"
         case .undestroyed: "no longer destroyed"
-        case .fellBack: "earlier state"
+        case .earlierState: "earlier state"
         case .destructions: "destruction"
         case .exports: "exported"
         case .certificates: "certificate missing"
@@ -105,12 +105,12 @@ extension DatabaseDifference.Kind {
 
     fileprivate func advice(_ change: DatabaseDifference.Change) -> String {
         switch self {
-        case .answeringAgain: ": revoke it again, unless the revocation was a mistake"
+        case .usableAgain: ": revoke it again, unless the revocation was a mistake"
         case .missing: ": only the old database holds its private key"
         case .undestroyed: ": its private key is stored again, sealed; destroy it again"
-        case .fellBack: change.now == "pending" ? ": upload its certificate again, or revoke it" : ""
+        case .earlierState: change.now == "pending" ? ": upload its certificate again, or revoke it" : ""
         case .destructions:
-            change.now == "not to be destroyed"
+            change.now == "no destruction scheduled"
                 ? ": schedule its destruction again"
                 : ": it is destroyed in 30 days at the earliest; 'key restore' prevents that"
         case .exports: ": copies of its private key exist outside the daemon; it counts as exported from now on"

@@ -30,8 +30,8 @@ package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible 
     private let work: Work
 
     /// - Parameters:
-    ///   - mayBlock: whether a round waits for disks, files of a network or other programs. It then runs on threads of its own,
-    ///     so that it holds up no payment.
+    ///   - mayBlock: whether a round waits for disks, network files or other programs. It then runs on threads of its own, so that
+    ///     it does not delay payments.
     package init(every interval: Duration, start: Start = .immediately, mayBlock: Bool = false, _ work: Work) {
         self.interval = interval
         self.start = start

@@ -40,7 +40,7 @@ struct RequiredFilesCheck: RecurringTask {
         wasFaulty = fault != nil
     }
 
-    /// Logs only the first of several checks in a row that could not be made.
+    /// Logs only the first of several consecutive checks that fail.
     private mutating func masterKeyFault() -> String? {
         do {
             let fault = try masterKey.fault()

@@ -51,7 +51,7 @@ struct StoreRecovery: RecurringTask {
     }
 
     private func retryWrite() async {
-        guard (try? await store.write({ try $0.setDaemonFact("lastTry", "") })) != nil else { return }
+        guard (try? await store.write({ try $0.setDaemonFact("trialWrite", "") })) != nil else { return }
         logger.notice("the database can be written again")
     }
 

@@ -61,7 +61,7 @@ private struct SourceSettings {
 
     func source(_ variables: [String: String], defaultFile: String?) throws -> MasterKeySource {
         let kind = kind ?? .file
-        // A setting without effect would be mistaken for one that counts.
+        // An operator could believe that a setting without effect is in use.
         let fields: [(Kind, String, Bool)] = [
             (.file, "file", file != nil), (.systemdCredential, "credential", credential != nil),
             (.command, "command", command != nil), (.command, "timeout", seconds != nil),

@@ -7,7 +7,7 @@ package struct SettingDeclaration: Sendable {
     package let isList: Bool
     /// What a value must be, such as "expected true or false".
     package let expectation: String
-    /// The default, in words where it is no fixed value.
+    /// The default; a description if it is not a fixed value.
     package let defaultText: String
     package let summary: String
     /// Whether a text is a valid value, or a valid element of a list.

@@ -2,8 +2,8 @@ import Configuration
 
 /// Reads settings by declaring them: each call names a setting, its format, its default and what it is for.
 ///
-/// The catalog of all settings is what the calls declare when nothing is set. So a group must make all its calls before it throws,
-/// also for settings that turn out not to be needed.
+/// The calls with nothing set declare the catalog of all settings. So a group must make all its calls before it throws, also for
+/// settings that it does not need.
 final class SettingsReader {
     private let values: ConfigReader
     /// How many entries each list of mappings has.
@@ -53,7 +53,7 @@ final class SettingsReader {
         return value
     }
 
-    /// - Parameter fallback: the default, as it would stand in the file.
+    /// - Parameter fallback: the default, as it would be written in the file.
     func value<Value>(
         _ name: String, _ format: SettingFormat<Value>, default fallback: String, _ summary: String
     ) throws -> Value {

@@ -1,4 +1,4 @@
-/// `trust`: the certificates that payment tokens and our own certificates must chain to.
+/// `trust`: the CAs to which payment tokens and the certificates of key pairs must chain.
 package struct TrustSettings: Sendable, Hashable {
     /// PEM files; empty: Apple Root CA - G3, which is built in.
     package let tokenRoots: [String]
@@ -12,6 +12,6 @@ package struct TrustSettings: Sendable, Hashable {
                 "PEM files with the roots that payment tokens must chain to.") ?? []
         certificateIssuers = try reader.list(
             "trust.certificate-issuers", .text, whenUnset: "none; certificates are stored as issuerVerified: false",
-            "PEM files with the CAs that issue our certificates.")
+            "PEM files with the CAs that issue the certificates of key pairs.")
     }
 }

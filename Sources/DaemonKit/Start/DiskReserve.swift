@@ -2,9 +2,9 @@ import Glibc
 import LocalSocket
 
 /// A spare file that a start shrinks if the disk is full. The start needs space for SQLite's shared memory and for the sockets, and
-/// payments must not wait until an operator has made room.
+/// payments must not wait until an operator frees space.
 struct DiskReserve {
-    /// The size of the file in bytes: enough for several starts, because other programs may take the space that one gives up.
+    /// The size of the file in bytes: enough for several starts, because other programs may use the space that a start frees.
     private static let size = 1 << 20
     /// What one start needs, in bytes: the shared memory of two databases takes 64 KiB, the directories of two sockets 8 KiB.
     private static let share = 192 << 10

@@ -171,7 +171,7 @@ extension LockMarks {
 }
 
 extension InstanceLock: AuditObserver {
-    /// After a failed write, ``StoreWatch`` repeats it until it succeeds: the file must not name an older record as the last.
+    /// After a failed write, ``StoreRecovery`` repeats it until it succeeds: the file must not name an older record as the last.
     func auditGrew(to head: AuditHead, inLog generation: String) {
         state.withLock { state in
             state.marks.advance(to: head, inLog: generation)

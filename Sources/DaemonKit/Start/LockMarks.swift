@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// What the lock file says about the last daemon in the state directory, one mark a line.
+/// What the lock file records about the last daemon in the state directory, one mark on each line.
 ///
 /// | line | meaning |
 /// | --- | --- |
@@ -25,7 +25,7 @@ package struct LockMarks: Equatable, Sendable {
     package var head: Head?
     /// The write-ahead log that holds ``head``.
     package var log: Log?
-    /// Losses that were accepted and are not in the audit yet, in words.
+    /// Descriptions of losses that were accepted and are not in the audit yet.
     package var unrecordedLosses: [String] = []
 
     package init(isOpen: Bool = false, isClosed: Bool = false) {

@@ -36,7 +36,7 @@ package struct StartFinding: Equatable, Sendable {
     package let code: Code
     /// What is wrong.
     package let what: String
-    /// What was found and expected; empty where ``what`` says it.
+    /// What was found and expected; empty if ``what`` contains it.
     package let why: String
     /// What the operator must do.
     package let remedy: String

@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// What a start, or `diagnose`, finds in the state directory. ``StartDecision`` is made from it alone.
+/// What a start, or `diagnose`, finds in the state directory. ``StartDecision`` depends on nothing else.
 package struct StartObservation: Equatable, Sendable {
     /// A file, by its name in the directory; a symbolic link is not followed.
     package struct File: Equatable, Sendable {

@@ -30,7 +30,7 @@ struct StartObserver {
     }
 
     /// - Parameters:
-    ///   - restoredFrom: what the database says about a restore; nil or empty for none.
+    ///   - restoredFrom: the backup that the database was restored from; nil or empty for none.
     ///   - auditEnd: its last record.
     ///   - difference: how the database differs at a head; nil: it does not.
     /// - Throws: ``SettingsError`` where the file of shipped heads cannot be read, and what `difference` throws.

@@ -12,7 +12,9 @@ final class StartRecord: Sendable {
     /// How long `status` reports that an older database was accepted.
     static let olderDatabaseNotice = Duration.seconds(86_400)
 
-    private let operations: Operations
+    private let operations: StartOperations
+    private let audit: AuditOperations
+    private let deliveries: WebhookDeliveries
     private let settings: Settings
     private let lock: InstanceLock
     private let caller: Caller
@@ -24,10 +26,12 @@ final class StartRecord: Sendable {
     private let isComplete = Atomic(false)
 
     init(
-        operations: Operations, settings: Settings, observation: StartObservation, lock: InstanceLock,
-        caller: Caller, conditions: ConditionLog, logger: Logger
+        operations: StartOperations, audit: AuditOperations, deliveries: WebhookDeliveries, settings: Settings,
+        observation: StartObservation, lock: InstanceLock, caller: Caller, conditions: ConditionLog, logger: Logger
     ) {
         self.operations = operations
+        self.audit = audit
+        self.deliveries = deliveries
         self.settings = settings
         self.observation = observation
         self.lock = lock
@@ -54,7 +58,7 @@ final class StartRecord: Sendable {
             if let restored = observation.content?.restoredFrom { reasons.append((.databaseRestored, restored)) }
             reasons += (lock.unrecordedLosses + unaccepted.map(\.fact)).map { (.olderDatabaseAccepted, $0) }
         }
-        if await !write(), try await !operations.start.knowsPermits(settings.policy) {
+        if await !write(), try await !operations.knowsPermits(settings.policy) {
             throw SettingsError(
                 "the callers' permits have changed and the change cannot be written to the audit; make room on the disk, or start with the previous permits"
             )
@@ -62,12 +66,12 @@ final class StartRecord: Sendable {
     }
 
     private func withContent() async throws -> StartObservation {
-        let restored = try await operations.start.restored()
-        let end = try await operations.audit.head()
+        let restored = try await operations.restored()
+        let end = try await audit.head()
         var observation = observation
         observation.content = try await StartObserver(settings: settings).content(
             restoredFrom: restored, auditEnd: end, observation.marks
-        ) { try await operations.audit.difference(from: $0)?.detail }
+        ) { try await audit.difference(from: $0)?.detail }
         return observation
     }
 
@@ -76,12 +80,12 @@ final class StartRecord: Sendable {
         guard !isComplete.load(ordering: .acquiring) else { return true }
         do {
             // First, because it can be repeated; the start is recorded once.
-            try await operations.deliveries.keepWebhooks(settings.events.webhooks.map(\.registration))
+            try await deliveries.keepWebhooks(settings.events.webhooks.map(\.registration))
             if !isRecorded.load(ordering: .acquiring) {
                 if !reasons.withLock({ $0.isEmpty }) {
-                    try await operations.start.restartWaitingTimes()
+                    try await operations.restartWaitingTimes()
                 }
-                try await operations.start.recordStart(
+                try await operations.recordStart(
                     as: caller, version: Program.version, policy: settings.policy, history: reasons.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)
             }
@@ -100,19 +104,19 @@ final class StartRecord: Sendable {
     /// next start would compare with the newer head and refuse.
     private func forgetRestore() async throws {
         guard !reasons.withLock({ $0.isEmpty }) else { return }
-        let head = try await operations.audit.head()
+        let head = try await audit.head()
         if let file = settings.auditHead.file, let head {
-            do { try HeadFile(path: file).append(head, at: operations.start.now) } catch {
+            do { try HeadFile(path: file).append(head, at: operations.now) } catch {
                 logger.error("the audit's head could not be shipped", metadata: ["error": "\(error)"])
                 return
             }
         }
-        try await operations.start.forgetRestore()
+        try await operations.forgetRestore()
     }
 
     private func reportOlderDatabase() async throws {
-        guard let (since, undone) = try await operations.start.olderDatabase(),
-            operations.start.now < since.adding(Self.olderDatabaseNotice)
+        guard let (since, undone) = try await operations.olderDatabase(),
+            operations.now < since.adding(Self.olderDatabaseNotice)
         else { return }
         conditions.set(
             .databaseRestored, .warning,

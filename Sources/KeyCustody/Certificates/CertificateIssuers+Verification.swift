@@ -55,7 +55,7 @@ extension CertificateIssuers {
         if let authority = failure.chain.dropFirst().first(where: { !$0.isValid(at: time) }) {
             return .authorityOutsideValidity("\(authority.subject)", at: time)
         }
-        // The library's reasons contain whole certificates; a name says enough.
+        // The library's reasons contain whole certificates; the names suffice.
         let reason = failure.chain.reduce(failure.policyFailureReason.description) { text, certificate in
             text.replacing("\(certificate)", with: "'\(certificate.subject)'")
         }

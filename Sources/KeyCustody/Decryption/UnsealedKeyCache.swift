@@ -1,11 +1,16 @@
+import MerchantCore
 import Synchronization
-import Vocabulary
+package import Vocabulary
 
 /// A bounded cache of unsealed keys. Keys in use stay; others make room.
 ///
 /// It evicts by the second-chance algorithm ("clock"): a hit marks its slot. The hand clears the marks that it passes and puts
 /// the new key in the first slot without a mark.
-final class UnsealedKeyCache: Sendable {
+///
+/// It is apart from ``KeyCustody`` because the store notifies it of changes, and the custody reads from the store.
+package final class UnsealedKeyCache: KeyChangeObserver {
+    package static let defaultCapacity = 10_000
+
     /// A key that is being read from the store. A change of the key in the meantime makes the read stale.
     struct PendingRead: ~Copyable {
         fileprivate let hash: PublicKeyHash
@@ -29,9 +34,11 @@ final class UnsealedKeyCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    init(capacity: Int) { self.capacity = max(1, capacity) }
+    /// - Parameter capacity: how many keys may stay unsealed, about 2 KB each.
+    package init(capacity: Int = UnsealedKeyCache.defaultCapacity) { self.capacity = max(1, capacity) }
 
-    var count: Int { state.withLock { $0.indexes.count } }
+    /// How many keys are unsealed now.
+    package var count: Int { state.withLock { $0.indexes.count } }
 
     func key(_ hash: PublicKeyHash) -> DecryptionKey? {
         state.withLock { state in
@@ -60,7 +67,8 @@ final class UnsealedKeyCache: Sendable {
         }
     }
 
-    func remove(_ hashes: [PublicKeyHash]) {
+    /// Removes the keys.
+    package func keysChanged(_ hashes: [PublicKeyHash]) {
         state.withLock { state in
             for hash in hashes {
                 state.pendingReads[hash]?.isStale = true

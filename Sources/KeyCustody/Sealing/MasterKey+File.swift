@@ -78,7 +78,7 @@ extension MasterKey {
         guard fsync(descriptor) == 0 else { throw failure("cannot be made durable", path) }
     }
 
-    /// Checks the open file and not its name, which may refer to another file a moment later.
+    /// Checks the open file and not its name, which may refer to another file by now.
     private static func check(_ descriptor: Int32, _ path: String, closedTo others: mode_t) throws(MerchantError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("cannot be examined", path) }

@@ -4,9 +4,9 @@ import Glibc
 package import MerchantCore
 import Vocabulary
 
-/// A backup's file: the database as SQLite writes it, a line feed, the manifest as one line of JSON.
+/// A backup file: the database as SQLite writes it, a line feed, and the manifest as one line of JSON.
 ///
-/// SQLite passes over what comes after its last page, and `tail -n 1` shows the manifest.
+/// SQLite ignores everything after its last page, and `tail -n 1` prints the manifest.
 package struct BackupFile: Sendable {
     /// The longest a manifest may be, in bytes.
     static let longestManifest = 65_536
@@ -15,9 +15,9 @@ package struct BackupFile: Sendable {
     package let path: String
     package let manifest: BackupManifest
 
-    /// Reads the manifest; the database is looked at by ``copyDatabase(to:)``.
+    /// Reads the manifest. ``copyDatabase(to:)`` checks the database.
     ///
-    /// - Throws: `backupFailed`, saying what was found and what was expected.
+    /// - Throws: `backupFailed`, with what was found and what was expected.
     package init(reading path: String) throws(MerchantError) {
         let (file, size) = try Self.opened(path)
         defer { close(file) }
@@ -32,36 +32,36 @@ package struct BackupFile: Sendable {
         else {
             throw MerchantError(
                 .backupFailed,
-                "\(path) does not end with a manifest, expected a file that 'backup create' made: it may be cut off or damaged"
+                "\(path) does not end with a manifest, expected a file from 'backup create': it may be truncated or damaged"
             )
         }
-        // Held against what the file has, never summed up: a manifest may say any number.
+        // Compared with the file's size and never added to anything: a manifest can contain any number.
         let expected = size - (tailLength - end)
         guard expected > 0, manifest.databaseBytes == expected else {
             throw MerchantError(
                 .backupFailed,
-                "the manifest of \(path) says that its database has \(manifest.databaseBytes) bytes, expected the \(expected) that stand before it"
+                "the manifest of \(path) says that the database has \(manifest.databaseBytes) bytes, expected \(expected), the bytes before the manifest"
             )
         }
         self.path = path
         self.manifest = manifest
     }
 
-    /// Writes the database to a new file, mode 0600 and durable on return, and holds it against the manifest's SHA-256.
+    /// Writes the database to a new file of mode 0600, durable on return, and compares its SHA-256 with the manifest's.
     ///
-    /// - Throws: `backupFailed`; the new file is gone then.
+    /// - Throws: `backupFailed`; the new file is removed then.
     package func copyDatabase(to target: String) throws(MerchantError) {
         let (source, _) = try Self.opened(path)
         defer { close(source) }
         let file = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw Self.failure("cannot make \(target)") }
+        guard file >= 0 else { throw Self.failure("cannot create \(target)") }
         defer { close(file) }
         do throws(MerchantError) {
-            let digest = try Self.pass(manifest.databaseBytes, from: source, to: file, path, target)
+            let digest = try Self.copy(manifest.databaseBytes, from: source, to: file, path, target)
             guard digest == manifest.sha256 else {
                 throw MerchantError(
                     .backupFailed,
-                    "the backup \(path) is damaged: the SHA-256 over its database is \(Hex.encode(digest)), expected \(Hex.encode(manifest.sha256))"
+                    "the backup \(path) is damaged: the SHA-256 of its database is \(Hex.encode(digest)), expected \(Hex.encode(manifest.sha256))"
                 )
             }
             guard fchmod(file, 0o600) == 0, fsync(file) == 0 else { throw Self.failure("cannot write \(target)") }
@@ -73,19 +73,21 @@ package struct BackupFile: Sendable {
 
     /// - Returns: the descriptor, which the caller closes, and the file's length.
     private static func opened(_ path: String) throws(MerchantError) -> (file: Int32, size: Int) {
-        // A FIFO that stands there would hold the thread until somebody writes to it.
+        // O_NONBLOCK: opening a FIFO would otherwise block until another process writes to it.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw failure("cannot open the backup \(path)") }
         var found = stat()
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
             close(file)
-            throw MerchantError(.backupFailed, "\(path) is no regular file, expected a backup")
+            throw MerchantError(.backupFailed, "\(path) is not a regular file, expected a backup")
         }
         return (file, Int(found.st_size))
     }
 
-    /// The SHA-256 over the first `count` bytes, which are written to `target` where there is one.
-    static func pass(
+    /// Copies the first `count` bytes to `target`, if there is one.
+    ///
+    /// - Returns: the SHA-256 of the bytes.
+    static func copy(
         _ count: Int, from source: Int32, to target: Int32?, _ sourceName: String, _ targetName: String
     ) throws(MerchantError) -> [UInt8] {
         var hasher = SHA256()

@@ -1,10 +1,10 @@
 extension DatabaseDifference.Kind {
-    /// How the changes of one kind are found: `newer` is a row of the database that goes, `older` its counterpart in the copy.
+    /// Finds the changes of one kind: `newer` is a row of the replaced database, `older` the matching row of the copy.
     ///
-    /// Counterparts are matched by what never changes and names the same thing in every copy, never by a row's id.
+    /// Rows are matched by values that never change, never by a row's id, which may differ between two copies.
     struct Query {
         let table: String
-        /// What ``DatabaseDifference/Change`` reads.
+        /// The columns that ``DatabaseDifference/Change`` reads.
         let columns: String
         let rows: String
         let order: String
@@ -12,11 +12,11 @@ extension DatabaseDifference.Kind {
 
     var query: Query {
         switch self {
-        case .answeringAgain:
+        case .usableAgain:
             .keyPairs("newer.state IN ('revoked', 'destroyed') AND older.state IN ('standby', 'current', 'retiring')")
         case .missing: .keyPairs("older.state IS NULL")
         case .undestroyed: .keyPairs("newer.state = 'destroyed' AND older.state IN ('pending', 'revoked')")
-        case .fellBack:
+        case .earlierState:
             .keyPairs(
                 """
                 newer.state <> older.state AND newer.state <> 'destroyed'
@@ -27,11 +27,13 @@ extension DatabaseDifference.Kind {
                 """
                 newer.state <> 'destroyed' AND older.state = 'revoked' AND older.destroy_after IS NOT newer.destroy_after
                 """,
-                was: "iif(newer.destroy_after IS NULL, 'not to be destroyed', 'to be destroyed')",
+                was: "iif(newer.destroy_after IS NULL, 'no destruction scheduled', 'destruction scheduled')",
                 now: """
                     iif(
-                        older.destroy_after IS NULL, 'not to be destroyed',
-                        iif(newer.destroy_after IS NULL, 'to be destroyed', 'to be destroyed at another time'))
+                        older.destroy_after IS NULL, 'no destruction scheduled',
+                        iif(
+                            newer.destroy_after IS NULL, 'destruction scheduled',
+                            'destruction scheduled at another time'))
                     """)
         case .exports:
             .keyPairs(
@@ -86,7 +88,7 @@ extension DatabaseDifference.Kind.Query {
             """,
         order: "newer.merchant_identifier, newer.id")
 
-    /// What is wanted is compared: what Apple has is learned again by `registration sync`.
+    /// Compares only the desired state: `registration sync` reads Apple's state again.
     fileprivate static let registrations = Self(
         table: "registrations",
         columns: """

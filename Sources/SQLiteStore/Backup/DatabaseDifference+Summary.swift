@@ -4,7 +4,7 @@ extension DatabaseDifference {
     /// How many changes of each kind the summary names.
     private static let mostInSummary = 5
 
-    /// One sentence with the true count of each kind of change and the first few of them; nil where nothing differs.
+    /// One sentence with the full count of each kind of change and the first few of them; nil if nothing differs.
     package var summary: String? {
         let parts = Kind.allCases.compactMap { kind -> String? in
             let changes = self[kind]
@@ -18,7 +18,7 @@ extension DatabaseDifference {
 }
 
 extension DatabaseDifference.Change {
-    /// Names the thing, without its states.
+    /// The name of the changed row, without its states.
     package var name: String {
         let merchant = merchantIdentifier.map { " of \($0)" } ?? ""
         return switch subject {
@@ -32,21 +32,24 @@ extension DatabaseDifference.Change {
 }
 
 extension DatabaseDifference.Kind {
-    /// After a count.
+    /// The words after a count.
     fileprivate func words(_ count: Int) -> String {
         let isOne = count == 1
         return switch self {
-        case .answeringAgain: isOne ? "revoked key pair is usable again" : "revoked key pairs are usable again"
-        case .missing: isOne ? "key pair is not in it" : "key pairs are not in it"
+        case .usableAgain: isOne ? "revoked key pair is usable again" : "revoked key pairs are usable again"
+        case .missing: isOne ? "key pair is missing" : "key pairs are missing"
         case .undestroyed:
-            isOne ? "destroyed private key is back, sealed" : "destroyed private keys are back, sealed"
-        case .fellBack: isOne ? "key pair fell back to its earlier state" : "key pairs fell back to their earlier state"
-        case .destructions: isOne ? "scheduled destruction is another" : "scheduled destructions are others"
-        case .exports: isOne ? "export of a private key is forgotten" : "exports of private keys are forgotten"
-        case .certificates: isOne ? "certificate is not in it" : "certificates are not in it"
-        case .rolls: isOne ? "roll fell back" : "rolls fell back"
-        case .registrations: isOne ? "registration fell back" : "registrations fell back"
-        case .merchants: isOne ? "merchant fell back" : "merchants fell back"
+            isOne ? "destroyed private key is stored again, sealed" : "destroyed private keys are stored again, sealed"
+        case .earlierState:
+            isOne ? "key pair is in its earlier state" : "key pairs are in their earlier states"
+        case .destructions:
+            isOne ? "scheduled destruction has changed" : "scheduled destructions have changed"
+        case .exports: isOne ? "export of a private key is not recorded" : "exports of private keys are not recorded"
+        case .certificates: isOne ? "certificate is missing" : "certificates are missing"
+        case .rolls: isOne ? "roll is in its earlier state" : "rolls are in their earlier states"
+        case .registrations:
+            isOne ? "registration is in its earlier state" : "registrations are in their earlier states"
+        case .merchants: isOne ? "merchant is in its earlier state" : "merchants are in their earlier states"
         }
     }
 }

@@ -2,22 +2,22 @@ import GRDB
 import MerchantCore
 package import Vocabulary
 
-/// What a restore undoes: the difference between the newer database that is replaced and the older copy that replaces it.
+/// What a restore undoes: the differences between the newer database and the older copy that replaces it.
 package struct DatabaseDifference: Sendable {
-    /// How many changes of one kind are named; all of them are counted.
+    /// The most changes of one kind that are named; all of them are counted.
     package static let mostNamed = 1000
 
-    /// What happens to the state of one thing, in the order in which an operator needs to know.
+    /// Most urgent for the operator first.
     package enum Kind: String, CaseIterable, Sendable {
         /// Key pairs that were revoked or destroyed, and decrypt again.
-        case answeringAgain
+        case usableAgain
         /// Key pairs that only the newer database has.
         case missing
         /// Key pairs whose destroyed private key is stored again.
         case undestroyed
         /// Key pairs in another state, for any other reason.
-        case fellBack
-        /// Key pairs whose scheduled destruction is another or none.
+        case earlierState
+        /// Key pairs whose scheduled destruction has another time or is missing.
         case destructions
         /// Key pairs whose private key was exported, which only the newer database knows.
         case exports
@@ -41,11 +41,11 @@ package struct DatabaseDifference: Sendable {
         }
 
         package let subject: Subject
-        /// nil for a registration that belongs to no merchant record.
+        /// Nil for a registration that belongs to no merchant record.
         package let merchantIdentifier: MerchantIdentifier?
         /// In the newer database.
         package let was: String
-        /// In the older copy; nil where the copy does not have it.
+        /// In the older copy; nil if the copy does not have it.
         package let now: String?
     }
 
@@ -64,9 +64,9 @@ package struct DatabaseDifference: Sendable {
 
     /// Reads both and changes neither.
     ///
-    /// - Throws: `storeUnavailable` where one of them cannot be read.
+    /// - Throws: `storeUnavailable` if one of them cannot be read.
     package init(from newer: String, to older: String) throws {
-        self = try StoreFailure.translating {
+        self = try SQLiteErrors.translating {
             let queue = try DatabaseInspection.queue(newer)
             defer { try? queue.close() }
             // SQLite attaches a database only outside of a transaction.
@@ -80,7 +80,7 @@ package struct DatabaseDifference: Sendable {
     private init(reading db: Database) throws {
         for kind in Kind.allCases {
             let query = kind.query
-            // A database of an earlier version may not have the table yet.
+            // A database of an earlier schema version may lack the table.
             guard try db.tableExists(query.table, in: "main") else { continue }
             let rows = try Row.fetchAll(
                 db, sql: "SELECT \(query.columns) \(query.rows) ORDER BY \(query.order) LIMIT \(Self.mostNamed)")
@@ -97,7 +97,7 @@ extension DatabaseDifference.Change {
     fileprivate init(_ row: Row, _ kind: DatabaseDifference.Kind) throws {
         subject =
             switch kind {
-            case .answeringAgain, .missing, .undestroyed, .fellBack, .destructions, .exports:
+            case .usableAgain, .missing, .undestroyed, .earlierState, .destructions, .exports:
                 .keyPair(try row.publicKeyHash())
             case .certificates: .certificate(serialNumber: try row.text("serial_number"), of: try row.publicKeyHash())
             case .rolls: .roll(id: String(try row.integer("id")), to: try row.publicKeyHash())

@@ -2,7 +2,7 @@ import FoundationEssentials
 import MerchantCore
 import Vocabulary
 
-/// The manifest as its line says it.
+/// The manifest as it is written in the backup file.
 struct ManifestText: Codable {
     static let kind = "merchantkeyd backup 1"
 
@@ -32,8 +32,8 @@ struct ManifestText: Codable {
         newestKeyPairId = manifest.newestKeyPairId
     }
 
-    /// nil for a line of another kind, or with a value that no manifest has. Its numbers may be any: they are held against
-    /// what the file and its database hold.
+    /// Nil for a line of another kind, or with a value that no manifest has. Numbers are not checked here: others compare them
+    /// with the file and its database.
     var manifest: BackupManifest? {
         guard kind == Self.kind, let createdAt = Timestamp(rfc3339: createdAt),
             let digest = Hex.decode(sha256), digest.count == 32
@@ -54,7 +54,7 @@ struct ManifestText: Codable {
             certificates: certificates, auditHead: head, newestKeyPairId: newestKeyPairId)
     }
 
-    /// With a line feed before and after it.
+    /// The line, with a line feed before and after it.
     func line() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

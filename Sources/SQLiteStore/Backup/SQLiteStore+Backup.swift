@@ -5,31 +5,32 @@ package import MerchantCore
 package import Vocabulary
 
 extension SQLiteStore {
-    /// Writes a copy of the database as it is at one moment, with its manifest, to a new file of mode 0600.
+    /// Writes one consistent state of the database, with its manifest, to a new file of mode 0600.
     ///
-    /// The copy is written beside `target` under another name, made durable, then given its name: there is never half a
-    /// backup. Writers go on meanwhile. Deleted content is not copied.
+    /// The copy is written beside `target` under another name, synced, and then linked to its name, so a file with that name is
+    /// always complete. Writes continue meanwhile. Deleted content is not copied.
     ///
-    /// - Throws: `backupFailed` where the file exists or cannot be written; `storeUnavailable` where the database is damaged.
+    /// - Throws: `backupFailed` if the file exists or cannot be written; `storeUnavailable` if the database is damaged.
     package func backUp(to target: String, programVersion: String, at now: Timestamp) async throws -> BackupManifest {
         guard access(target, F_OK) != 0 else {
             throw MerchantError(.backupFailed, "\(target) exists, expected a new name")
         }
         let draft = "\(target).\(getpid())-\(UInt32.random(in: 0 ... .max)).new"
-        // Should the daemon be killed, the next start removes it; a disk that is full for the database is no reason not to go on.
+        // If the daemon is killed, the next start removes the draft. A full disk of the database does not prevent a backup to
+        // another disk.
         try? await write { try $0.setDaemonFact(Self.draftFact, draft) }
-        // Made by us, so that it is ours alone before the first byte is in it.
+        // Created here and not by SQLite, so that other users cannot open it before its mode is set.
         let file = Glibc.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw BackupFile.failure("cannot make a file beside \(target)") }
+        guard file >= 0 else { throw BackupFile.failure("cannot create a file beside \(target)") }
         defer {
             unlink(draft)
             unlink(draft + "-journal")
             Glibc.close(file)
         }
-        guard fchmod(file, 0o600) == 0 else { throw BackupFile.failure("cannot make a file beside \(target)") }
+        guard fchmod(file, 0o600) == 0 else { throw BackupFile.failure("cannot create a file beside \(target)") }
         do {
             try await pool.unsafeRead { db in try db.execute(sql: "VACUUM INTO ?", arguments: [draft]) }
-        } catch let error as DatabaseError where Self.isAboutTheCopy(error) {
+        } catch let error as DatabaseError where Self.isFailureOfCopy(error) {
             throw MerchantError(
                 .backupFailed,
                 "cannot write \(target): \(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
@@ -41,8 +42,8 @@ extension SQLiteStore {
             pwrite(file, $0.baseAddress, line.count, off_t(manifest.databaseBytes))
         }
         guard written == line.count, fsync(file) == 0 else { throw BackupFile.failure("cannot write \(target)") }
-        // link(2) fails where the name was taken meanwhile; rename(2) would replace what is there.
-        guard link(draft, target) == 0 else { throw BackupFile.failure("cannot make \(target)") }
+        // link(2) fails if the name exists by now; rename(2) would replace the file.
+        guard link(draft, target) == 0 else { throw BackupFile.failure("cannot create \(target)") }
         unlink(draft)
         await forgetDraft(draft)
         try DatabaseFile.syncDirectory(of: target)
@@ -51,13 +52,13 @@ extension SQLiteStore {
 
     private static let draftFact = "backupDraft"
 
-    /// What a backup left that was being written when the daemon was killed; nil for nothing.
+    /// The draft of a backup that was being written when the daemon was killed; nil if there is none.
     package func backupDraft() async -> String? {
         let draft = try? await read { try $0.daemonFact(Self.draftFact) }
         return draft.flatMap { $0.hasSuffix(".new") ? $0 : nil }
     }
 
-    /// Removes it. Waits for the disk that it lies on.
+    /// Removes the draft. Blocks while its disk hangs.
     package func removeBackupDraft(_ draft: String) async {
         unlink(draft)
         unlink(draft + "-journal")
@@ -66,14 +67,14 @@ extension SQLiteStore {
 
     private func forgetDraft(_ draft: String) async {
         try? await write { transaction in
-            // Another may be on its way meanwhile.
+            // Another backup may have begun meanwhile.
             guard try transaction.daemonFact(Self.draftFact) == draft else { return }
             try transaction.setDaemonFact(Self.draftFact, "")
         }
     }
 
-    /// Whether a failure lies with the file that is written, not with the database.
-    private static func isAboutTheCopy(_ error: DatabaseError) -> Bool {
+    /// Whether the copy caused a failure, and not the database.
+    private static func isFailureOfCopy(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_CANTOPEN, .SQLITE_READONLY: true
         case .SQLITE_IOERR:
@@ -83,7 +84,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Everything but the creation is read from the copy, not from the database, which has gone on.
+    /// Reads everything but the time from the copy, because the database may have changed since.
     private static func manifest(
         of copy: String, _ file: Int32, programVersion: String, at now: Timestamp
     ) async throws -> BackupManifest {
@@ -103,11 +104,13 @@ extension SQLiteStore {
         var found = stat()
         guard fstat(file, &found) == 0 else { throw BackupFile.failure("cannot examine \(copy)") }
         manifest.databaseBytes = Int(found.st_size)
-        manifest.sha256 = try BackupFile.pass(manifest.databaseBytes, from: file, to: nil, copy, copy)
+        manifest.sha256 = try BackupFile.copy(manifest.databaseBytes, from: file, to: nil, copy, copy)
         return manifest
     }
 
-    /// What the database itself says of what a manifest says, for a verification.
+    /// Compares a manifest with the database.
+    ///
+    /// - Returns: the differences.
     package func manifestFindings(_ manifest: BackupManifest) async throws -> [String] {
         let (counts, newest) = try await readTables { db in
             let reader = StoreReader(db: db)
@@ -126,7 +129,7 @@ extension SQLiteStore {
             ),
             ("newest key pair", "\(newest)", "\(manifest.newestKeyPairId)"),
         ]
-        return compared.filter { $0.1 != $0.2 }.map { "\($0.0): found \($0.1), expected \($0.2) by the manifest" }
+        return compared.filter { $0.1 != $0.2 }.map { "\($0.0): found \($0.1), the manifest says \($0.2)" }
     }
 }
 

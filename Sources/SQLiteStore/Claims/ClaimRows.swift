@@ -3,20 +3,21 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// The table of claims.
+/// The statements on the table `claims`.
 enum ClaimRows {
-    /// Enters a claim unless its payment was claimed, or its attempt's key used, before.
+    /// Inserts a claim unless the payment was already claimed or the Idempotency-Key was used for another request.
     ///
-    /// - Parameter forgotten: claims of this time or before may have been removed: such a payment may have been claimed.
-    /// - Throws: where the storage fails.
-    static func enter(
-        _ claim: TokenClaim, forgotten: Timestamp?, in db: Database
+    /// - Parameter limit: claims made at or before this time may have been removed. A payment that would be claimed then is
+    ///   refused, because it may have been claimed already. Nil: no claims were removed.
+    /// - Throws: if the storage fails.
+    static func insert(
+        _ claim: TokenClaim, after limit: Timestamp?, in db: Database
     ) throws -> Result<ClaimOutcome, MerchantError> {
-        if let forgotten, claim.at <= forgotten, try self.claim(of: claim.transactionId, in: db) == nil {
+        if let limit, claim.at <= limit, try self.claim(of: claim.transactionId, in: db) == nil {
             return .failure(
                 MerchantError(
                     .tokenNotVerified,
-                    "signingTime: the machine's clock says \(claim.at), but payments were claimed at \(forgotten.adding(ClaimStore.longestSetBack)); the clock was set back, and the claim of this payment may have been removed. Set the clock"
+                    "signingTime: the machine's clock shows \(claim.at), but payments were claimed at \(limit.adding(ClaimStore.longestSetBack)): the clock was set back, and an earlier claim of this payment may have been removed; set the clock"
                 ))
         }
         try db.cachedStatement(
@@ -30,7 +31,7 @@ enum ClaimRows {
                 claim.attempt?.keyDigest.data, claim.attempt?.requestDigest.data,
             ])
         guard db.changesCount == 0 else { return .success(.won) }
-        // The payment's own claim first: a repeat is known by it. Without one, the conflict was over the attempt's key.
+        // A repeated request has a claim of the same payment. Without one, the Idempotency-Key caused the conflict.
         guard let earlier = try self.claim(of: claim.transactionId, in: db) else { return .failure(Self.reusedKey) }
         if earlier.isRepeated(by: claim) { return .success(.repeated(wonAt: earlier.at)) }
         if let attempt = claim.attempt, try isUsed(attempt.keyDigest, by: claim.callerUID, in: db) {
@@ -38,7 +39,8 @@ enum ClaimRows {
         }
         return .failure(
             MerchantError(
-                .tokenAlreadyClaimed, "the payment was claimed at \(earlier.at), expected one that was not claimed yet"
+                .tokenAlreadyClaimed,
+                "the payment was already claimed at \(earlier.at), expected one that was never claimed"
             ))
     }
 
@@ -58,7 +60,7 @@ enum ClaimRows {
         }
     }
 
-    /// Checks the oldest claims and removes those that were made before a time.
+    /// Checks the `count` oldest claims and removes those that were made before `time`.
     static func remove(before time: Timestamp, checking count: Int, in db: Database) throws {
         try db.cachedStatement(
             sql: """
@@ -69,7 +71,7 @@ enum ClaimRows {
         ).execute(arguments: [count, time.millisecondsSince1970])
     }
 
-    /// The time of the claim that was made last by the clock, whatever the order.
+    /// The latest time of a claim, which is not always that of the last row: the clock may have been set back.
     static func newest(in db: Database) throws -> Timestamp? {
         try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claims").map(Timestamp.init(millisecondsSince1970:))
     }
@@ -82,11 +84,11 @@ enum ClaimRows {
 
     private static let reusedKey = MerchantError(
         .idempotencyKeyReused,
-        "the Idempotency-Key was used for another request, expected a new key for a new request")
+        "the Idempotency-Key was already used for another request, expected a new key for a new request")
 }
 
 extension Words256 {
-    /// As the database holds it.
+    /// The value of the column.
     fileprivate var data: Data { Data(bytes) }
 }
 

@@ -5,19 +5,19 @@ import Schema
 import Synchronization
 package import Vocabulary
 
-/// Claims of payment tokens in an SQLite file of their own, so that they and the key store never wait for each other.
+/// Claims of payment tokens, in an SQLite file of their own, so that claims and changes of keys do not delay each other.
 ///
-/// One connection. A claim is answered once it is on stable storage: write-ahead log, `synchronous = FULL`, many claims a
-/// commit. What makes one of many win is a unique index.
+/// It has one connection. ``claim(_:)`` returns when the claim is on stable storage: write-ahead log, `synchronous = FULL`, many
+/// claims in one commit. A unique index ensures that one of several claims of a payment wins.
 package final class ClaimStore: ClaimLedger, Sendable {
-    /// How long a claim is kept at least: six times what replays need (twice the time window of five minutes), so that a
-    /// repeat of a request is still known after a long outage of its client.
+    /// How long a claim is kept at least. To refuse replays, ten minutes would suffice: twice the time window of five minutes.
+    /// Six times as long lets a client repeat a request after an outage.
     package static let retention = Duration.seconds(3600)
-    /// A clock that is further behind the newest claim was set back: tokens that it lets pass are of a time whose claims may
-    /// have been removed. More than two time windows, so that no token that Apple signs now is refused; at least two windows
-    /// less than ``retention``, so that every token whose claim was removed is.
+    /// A clock that is behind the newest claim by this much was set back. It would accept tokens whose claims may have been
+    /// removed, so they are refused. The limit is longer than two time windows, so that no token that Apple signs now is refused,
+    /// and at least two windows shorter than ``retention``, so that every token whose claim was removed is refused.
     package static let longestSetBack = Duration.seconds(1800)
-    /// How many expired claims a new one takes with it at most: so the file shrinks, and no commit is long.
+    /// The most expired claims that are removed for each new one. More than one lets the table shrink; few keep commits short.
     package static let sweepPerClaim = 2
     static let largestGroup = 512
     static let longestQueue = 16384
@@ -25,14 +25,14 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// A claim that waits for its commit.
     struct PendingClaim: GroupedWrite {
         let claim: TokenClaim
-        let answer: @Sendable (Result<ClaimOutcome, MerchantError>) -> Void
+        let returnOutcome: @Sendable (Result<ClaimOutcome, MerchantError>) -> Void
         let refuse: @Sendable (any Error) -> Void
     }
 
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
 
-    /// The time of the newest claim. It is never before that of a claim that removed others.
+    /// The time of the newest claim, which never decreases.
     private final class NewestClaim: Sendable {
         private let state: Mutex<Timestamp?>
 
@@ -49,21 +49,23 @@ package final class ClaimStore: ClaimLedger, Sendable {
         groups = WriteGroups(
             writer: queue, place: place, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock
         ) { group, db in
-            let forgotten = newest.time?.adding(.zero - Self.longestSetBack)
-            let outcomes = try group.map { try ClaimRows.enter($0.claim, forgotten: forgotten, in: db) }
+            let limit = newest.time?.adding(.zero - Self.longestSetBack)
+            let outcomes = try group.map { try ClaimRows.insert($0.claim, after: limit, in: db) }
             let won = zip(group, outcomes).filter { $0.1 == .success(.won) }.map(\.0.claim.at)
             won.max().map(newest.note)
             try Self.sweep(after: won, in: db)
-            return .init(answer: { for (pending, outcome) in zip(group, outcomes) { pending.answer(outcome) } })
+            return .init(returnResults: {
+                for (pending, outcome) in zip(group, outcomes) { pending.returnOutcome(outcome) }
+            })
         }
     }
 
-    /// Opens the file, or makes it where there is none.
+    /// Opens the file, and creates it if there is none.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that others may use, that is damaged, not ours, or
-    ///   written by a newer program.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users can access, that is damaged, that another
+    ///   program created, or that a newer version wrote.
     package static func open(path: String, clock: any WallClock = SystemClock()) throws -> ClaimStore {
-        try StoreFailure.translating {
+        try SQLiteErrors.translating {
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.prepare(at: path)
             let place = try DatabaseFile.Place(of: path)
@@ -79,9 +81,10 @@ package final class ClaimStore: ClaimLedger, Sendable {
 
     /// Checks the file without changing it, for use while no daemon runs or when it refuses claims.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable` for one that is damaged, not ours, or written by a newer program.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that is damaged, that another program created, or that a newer
+    ///   version wrote.
     package static func inspect(path: String) throws {
-        try StoreFailure.translating {
+        try SQLiteErrors.translating {
             let queue = try DatabaseInspection.queue(path)
             defer { try? queue.close() }
             try queue.read { db in
@@ -99,31 +102,31 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// Finishes the waiting writes, refuses further ones, and closes the file.
     package func close() throws {
         groups.finish()
-        try StoreFailure.translating { try queue.close() }
+        try SQLiteErrors.translating { try queue.close() }
     }
 
     package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
         try await withCheckedThrowingContinuation { continuation in
             groups.add(
                 PendingClaim(
-                    claim: claim, answer: { continuation.resume(with: $0) },
+                    claim: claim, returnOutcome: { continuation.resume(with: $0) },
                     refuse: { continuation.resume(throwing: $0) }))
         }
     }
 
     package func claim(of transactionId: Words256) async throws -> TokenClaim? {
-        try await StoreFailure.translating { try await queue.read { try ClaimRows.claim(of: transactionId, in: $0) } }
+        try await SQLiteErrors.translating { try await queue.read { try ClaimRows.claim(of: transactionId, in: $0) } }
     }
 
-    /// SQLite's settings in force, by their names: for diagnosis.
+    /// SQLite's settings on the connection, for tests.
     package func settings() throws -> [String: String] {
-        try StoreFailure.translating { try queue.writeWithoutTransaction { try Connections.settings(of: $0) } }
+        try SQLiteErrors.translating { try queue.writeWithoutTransaction { try Connections.settings(of: $0) } }
     }
 
     /// Removes expired claims, oldest first.
     ///
-    /// Only ever together with new claims, and judged by theirs: each was made for a token that Apple signed within
-    /// minutes of that time. A clock that runs ahead has no token verified, and so removes no claim.
+    /// It runs only with new claims and takes the time from them, not from the clock: Apple signed each of their tokens within
+    /// minutes of that time. While the clock is ahead, no token passes verification, so no claim is removed.
     private static func sweep(after won: [Timestamp], in db: Database) throws {
         guard let earliest = won.min() else { return }
         try ClaimRows.remove(

@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Stands where the claims' file cannot be opened: no token is claimed, so none is passed that has to be, and everything
-/// else goes on.
+/// Refuses every claim. Used when the claims file cannot be opened: tokens that must be claimed are refused, and everything else
+/// works.
 package struct RefusingLedger: ClaimLedger {
     private let reason: MerchantError
 

@@ -5,7 +5,7 @@ import Vocabulary
 extension StoreReading {
     func events(_ query: EventQuery) throws -> [StoredEvent] {
         guard let merchants = query.merchants else { return try events(query, of: nil) }
-        // One walk along the index for each: a caller has permits for few merchants.
+        // One index scan for each merchant: a caller has permits for few merchants.
         let found = try merchants.flatMap { try events(query, of: $0) }.sorted { $0.sequence < $1.sequence }
         switch query.part {
         case .after: return Array(found.prefix(query.limit))
@@ -17,15 +17,15 @@ extension StoreReading {
         var conditions: [String] = []
         var arguments: StatementArguments = []
         var index = ""
-        func hold(_ column: String, _ value: String?, by name: String) {
+        func match(_ column: String, _ value: String?, by name: String) {
             guard let value else { return }
             conditions.append("\(column) = ?")
             arguments += [value]
             if index.isEmpty { index = "INDEXED BY \(name)" }
         }
-        hold("merchant_identifier", merchant?.rawValue, by: "events_of_merchant")
-        hold("kind", query.kind?.rawValue, by: "events_of_kind")
-        hold("severity", query.severity?.rawValue, by: "events_of_severity")
+        match("merchant_identifier", merchant?.rawValue, by: "events_of_merchant")
+        match("kind", query.kind?.rawValue, by: "events_of_kind")
+        match("severity", query.severity?.rawValue, by: "events_of_severity")
         let isNewest = query.part == .newest
         if case .after(let sequence) = query.part {
             conditions.append("sequence > ?")

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// The publicKeyHashes that begin as a text does, in whichever of their spellings.
+/// Finds the publicKeyHashes that begin with a text, in any of their spellings.
 enum HashPrefix {
     /// From one hash to another, both included.
     struct Range: Hashable {
@@ -8,8 +8,8 @@ enum HashPrefix {
         let highest: PublicKeyHash
     }
 
-    /// - Parameter text: a beginning of 64 hexadecimal digits of either case, of 44 characters of Base64, or of 43 of Base64url.
-    /// - Returns: one range for each spelling that the text can be a beginning of; most texts of few characters have two.
+    /// - Parameter text: the beginning of 64 hexadecimal digits of either case, 44 characters of Base64, or 43 of Base64url.
+    /// - Returns: one range for each spelling that can begin with the text; most short texts have two.
     static func ranges(of text: String) -> [Range] {
         var found: [Range] = []
         for range in [hexadecimal(text), base64(text)] {
@@ -46,7 +46,7 @@ enum HashPrefix {
         }
     }
 
-    /// - Returns: nil for more bits than a hash has, unless those left over are zero, as Base64 leaves two.
+    /// - Returns: nil for more bits than a hash has, unless the excess bits are zero: Base64 has two of them.
     private static func range(_ digits: [Int], bitsPerDigit: Int) -> Range? {
         guard !digits.isEmpty, (digits.count - 1) * bitsPerDigit < 256 else { return nil }
         var lowest = [UInt8](repeating: 0x00, count: 32)

@@ -5,7 +5,7 @@ import Vocabulary
 
 extension SQLiteStore: DataKeyRepository {
     package func dataKeys() throws -> [SealedDataKey] {
-        try StoreFailure.translating { try pool.read { try Self.dataKeys(in: $0) } }
+        try SQLiteErrors.translating { try pool.read { try Self.dataKeys(in: $0) } }
     }
 
     static func dataKeys(in db: Database) throws -> [SealedDataKey] {
@@ -18,7 +18,7 @@ extension SQLiteStore: DataKeyRepository {
         }
     }
 
-    /// Waits for its turn on the calling thread. Not to be called from inside ``write(_:)``.
+    /// Writes on the calling thread, and blocks it. Must not be called from inside ``write(_:)``.
     package func insert(_ dataKey: SealedDataKey) throws {
         try queue.writeNow { try Self.insert(dataKey, in: $0) }
     }

@@ -5,17 +5,17 @@ package import Vocabulary
 
 extension SQLiteStore: KeyRotationStore {
     package func lastRotation() async throws -> KeyRotation? {
-        try await read { try ($0 as? StoreReader)?.lastRotation() }
+        try await readStore { try $0.lastRotation() }
     }
 
     package func beginRotation(
         to dataKey: SealedDataKey, replacesMasterKey: Bool, generatedMasterKey: MasterKeyIdentifier?,
         recording audit: AuditEntry
     ) async throws -> KeyRotation {
-        try await change { transaction in
+        try await writeStore { transaction in
             if let last = try transaction.lastRotation(), last.state != .finished {
                 throw MerchantError(
-                    .masterKeyConflict, "a rotation is under way since \(last.startedAt), expected none")
+                    .masterKeyConflict, "a rotation has been in progress since \(last.startedAt), expected none")
             }
             try Self.insert(dataKey, in: transaction.db)
             let total = try transaction.countSeals(notUnder: dataKey.identifier)
@@ -41,14 +41,14 @@ extension SQLiteStore: KeyRotationStore {
     }
 
     package func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal] {
-        try await read { try ($0 as? StoreReader)?.seals(notUnder: dataKey, after: row, limit: limit) ?? [] }
+        try await readStore { try $0.seals(notUnder: dataKey, after: row, limit: limit) }
     }
 
     package func replace(_ seals: [(old: StoredSeal, new: SealedPrivateKey)], in rotation: KeyRotation) async throws {
-        try await change { transaction in
+        try await writeStore { transaction in
             var done = 0
             for (old, new) in seals {
-                // Not where the key was destroyed meanwhile.
+                // Skips a key that was destroyed meanwhile.
                 done += try transaction.execute(
                     """
                     UPDATE sealed_private_keys SET seal_version = ?, data_key_id = ?, sealed_bytes = ?
@@ -65,9 +65,9 @@ extension SQLiteStore: KeyRotationStore {
     }
 
     package func retireDataKeys(in rotation: KeyRotation) async throws -> Int {
-        try await change { transaction in
-            let left = try transaction.countSeals(notUnder: rotation.dataKeyIdentifier)
-            guard left == 0 else { return left }
+        try await writeStore { transaction in
+            let remaining = try transaction.countSeals(notUnder: rotation.dataKeyIdentifier)
+            guard remaining == 0 else { return remaining }
             try transaction.execute(
                 """
                 UPDATE data_keys SET sealed_bytes = zeroblob(length(sealed_bytes))
@@ -80,16 +80,17 @@ extension SQLiteStore: KeyRotationStore {
     }
 
     package func eraseTraces(of rotation: KeyRotation) async throws {
-        // A row whose data key's number had fewer digits has grown, so it moved and may have left its old bytes behind.
-        let hasMoved = try await read { reading in
-            try (reading as? StoreReader)?.first("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
+        // SQLite stores an identifier below 128 in one byte. A row that referred to such a data key has grown, so it may have
+        // moved and left its old bytes in the page.
+        let hasMoved = try await readStore { reader in
+            try reader.first("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
         }
         if hasMoved { try await rewrite() }
         try await eraseRemovedBytes()
     }
 
     package func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws {
-        try await change { transaction in
+        try await writeStore { transaction in
             try transaction.execute(
                 "UPDATE key_rotations SET state = 'finished', finished_at = ? WHERE id = ? AND state = 'erasing'",
                 [now.millisecondsSince1970, rotation.identifier])
@@ -99,22 +100,7 @@ extension SQLiteStore: KeyRotationStore {
 }
 
 extension SQLiteStore {
-    /// As ``write(_:)``, with what only a rotation changes.
-    private func change<Result: Sendable>(
-        _ body: @escaping @Sendable (StoreTransaction) throws -> Result
-    ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.add(
-                PendingWrite(
-                    run: { transaction in
-                        let result = try body(transaction)
-                        return { continuation.resume(returning: result) }
-                    },
-                    refuse: { continuation.resume(throwing: $0) }))
-        }
-    }
-
-    /// Writes the whole file anew. Other writes wait; readers do not.
+    /// Rewrites the whole file. Other writes wait; readers do not.
     private func rewrite() async throws {
         try queue.requireReady()
         do {
@@ -136,7 +122,7 @@ extension StoreReading {
             FROM key_rotations ORDER BY id DESC LIMIT 1
             """, []
         ) { row in
-            // Keys that were sealed before it began, and stored after, come on top.
+            // Also counts keys that were sealed before the rotation began and stored after, so it can exceed the total.
             let done = try row.integer("done")
             return KeyRotation(
                 identifier: try row.integer("id"), state: try row.oneOf(KeyRotation.State.self, "state"),

@@ -96,12 +96,12 @@ extension StoreTransaction {
         guard stored.merchantIdentifier == keyPair.merchantIdentifier else {
             throw MerchantError(
                 .keyBelongsToAnotherMerchant,
-                "key pair \(keyPair.publicKeyHash) is another merchant's, expected one of \(keyPair.merchantIdentifier) alone"
+                "key pair \(keyPair.publicKeyHash) belongs to another merchant, expected one of \(keyPair.merchantIdentifier)"
             )
         }
         throw MerchantError(
             .keyExists,
-            "key pair \(keyPair.publicKeyHash) exists since \(stored.createdAt) and is \(stored.state.rawValue), expected a new one"
+            "key pair \(keyPair.publicKeyHash) has existed since \(stored.createdAt) and is \(stored.state.rawValue), expected a new one"
         )
     }
 
@@ -121,7 +121,7 @@ extension StoreTransaction {
         guard let other else { return }
         throw MerchantError(
             .currentKeyExists,
-            "\(keyPair.merchantIdentifier) has a current \(keyPair.purpose.rawValue) key pair for \(keyPair.algorithm.rawValue): \(other), expected it to be superseded before \(keyPair.publicKeyHash) takes its place"
+            "\(keyPair.merchantIdentifier) has a current \(keyPair.purpose.rawValue) key pair for \(keyPair.algorithm.rawValue): \(other), expected that \(keyPair.publicKeyHash) supersedes it in the same change"
         )
     }
 }

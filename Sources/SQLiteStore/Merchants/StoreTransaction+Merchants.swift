@@ -7,7 +7,7 @@ extension StoreTransaction {
         if let stored = try self.merchant(merchant.identifier) {
             throw MerchantError(
                 .merchantExists,
-                "merchant \(merchant.identifier) exists since \(stored.createdAt)\(stored.removedAt.map { " and was removed at \($0)" } ?? ""), expected an identifier that was never used"
+                "merchant \(merchant.identifier) has existed since \(stored.createdAt)\(stored.removedAt.map { " and was removed at \($0)" } ?? ""), expected an identifier that was never used"
             )
         }
         try execute(MerchantRow.insertion, MerchantRow.values(merchant))

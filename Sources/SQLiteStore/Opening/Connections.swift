@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 import MerchantCore
 
-/// The databases of this program, by the application_id in their headers.
+/// The databases of this program, by the `application_id` in their headers.
 enum DatabaseKind: Int32 {
     /// "mkdy".
     case merchants = 0x6D6B_6479
@@ -10,25 +10,25 @@ enum DatabaseKind: Int32 {
     case claims = 0x6D6B_636C
 }
 
-/// How the databases' connections are set.
+/// Opens connections with the settings that the daemon relies on.
 enum Connections {
     static let readers = 4
     static let busyMilliseconds = 5000
-    /// Enough for the inner pages of every index at some 100,000 merchants; hashes are written all over them.
+    /// Enough for the inner pages of every index at about 100,000 merchants: hashes are inserted at random places.
     private static let writerCacheKilobytes = 16 << 10
-    /// A longer write-ahead log is cut to this length once its content is in the database.
+    /// In bytes. A longer write-ahead log is truncated to this length after a checkpoint.
     private static let longestIdleLog = 64 << 20
 
-    /// Freed memory is to be overwritten by the program's `free`, which what SQLite keeps in pools would not pass.
+    /// Makes SQLite free memory with the program's `free`, which overwrites it. SQLite's own pools would keep it unchanged.
     ///
-    /// Done once, by whoever opens the process's first connection. Too late, SQLite declines, and works as it would have.
-    static let keepNoPools: Void = { _ = csqlite_use_no_pools() }()
+    /// Runs once, before the first connection of the process. After SQLite was initialized, it has no effect.
+    static let withoutMemoryPools: Void = { _ = csqlite_use_no_pools() }()
 
-    /// One connection that writes and checkpoints, up to ``readers`` that can only read.
+    /// Opens one connection that writes and checkpoints, and up to ``readers`` that only read.
     ///
-    /// - Parameter trace: is shown the text of each statement, without its values.
+    /// - Parameter trace: receives the text of each statement, without its values.
     static func open(_ place: DatabaseFile.Place, trace: (@Sendable (String) -> Void)?) throws -> DatabasePool {
-        keepNoPools
+        withoutMemoryPools
         var configuration = Configuration()
         configuration.label = "merchantkeyd"
         configuration.maximumReaderCount = readers
@@ -36,7 +36,8 @@ enum Connections {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)
         configuration.prepareDatabase { db in
-            // Readers are opened as they are needed: one that reads another file beside our log would read a mixture.
+            // Readers are opened when they are needed. If another file has the name by then, a reader would combine that file
+            // with the log of this one.
             try place.require()
             if !db.configuration.readonly { try refuseForeign(db, path: place.path, kind: .merchants) }
             try db.execute(
@@ -52,16 +53,16 @@ enum Connections {
         }
         let pool = try DatabasePool(path: place.path, configuration: configuration)
         try pool.writeWithoutTransaction { db in
-            // GRDB sets NORMAL after `prepareDatabase`; a commit would then survive a crash of ours, but no loss of power.
+            // GRDB sets NORMAL after `prepareDatabase`; commits would then survive a crash of the daemon, but no power failure.
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(writerCacheKilobytes)")
             try requireSettings(required, on: db)
         }
         return pool
     }
 
-    /// One connection, for the claims alone. Nothing in them is secret, so what is removed need not be overwritten.
+    /// Opens the one connection for claims. Claims are not secret, so removed ones need not be overwritten.
     static func openClaims(path: String) throws -> DatabaseQueue {
-        keepNoPools
+        withoutMemoryPools
         var configuration = Configuration()
         configuration.label = "merchantkeyd.claims"
         configuration.journalMode = .wal
@@ -84,7 +85,7 @@ enum Connections {
         return queue
     }
 
-    /// What the connection that writes must be set to; `synchronous` 2 is FULL.
+    /// The settings that the writing connection must have; `synchronous` 2 is FULL.
     private static let required = [
         ("journal_mode", "wal"), ("synchronous", "2"), ("foreign_keys", "1"), ("secure_delete", "1"),
         ("trusted_schema", "0"), ("cell_size_check", "1"), ("busy_timeout", "\(busyMilliseconds)"),
@@ -102,7 +103,7 @@ enum Connections {
         return settings
     }
 
-    /// SQLite passes over settings that it was built without.
+    /// SQLite ignores settings that it was built without, so they are read back.
     private static func requireSettings(_ required: [(String, String)], on db: Database) throws {
         let settings = try settings(of: db)
         for (name, expected) in required where settings[name] != expected {
@@ -111,7 +112,7 @@ enum Connections {
         }
     }
 
-    /// Asked before anything is set, so that a foreign file stays as it was.
+    /// Refuses another program's file. Runs before any setting, so that the file is not changed.
     static func refuseForeign(_ db: Database, path: String, kind: DatabaseKind) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard found != kind.rawValue else { return }

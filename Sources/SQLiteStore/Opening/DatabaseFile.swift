@@ -40,11 +40,18 @@ enum DatabaseFile {
         }
     }
 
+    /// The file of an open database was removed or replaced.
+    struct Replaced: Error {
+        let path: String
+        let found: String
+        let expected: String
+    }
+
     /// The paths of an open database and its write-ahead log, and the identities of the files that were opened.
     final class Place: Sendable {
         let path: String
         private let opened: Identity
-        /// SQLite keeps the same file, however often it empties it, for as long as anything has the database open.
+        /// SQLite keeps the same file while any connection is open, also when it empties it.
         private let log = Mutex<Identity?>(nil)
 
         init(of path: String) throws(MerchantError) {
@@ -61,7 +68,7 @@ enum DatabaseFile {
         /// SQLite continues to write to a file that was moved or removed; the next start would not find those changes.
         ///
         /// - Throws: if a path names another file now, or none.
-        func require() throws(StoreFailure.Replaced) {
+        func require() throws(DatabaseFile.Replaced) {
             try Self.require(opened, at: path)
             if let log = log.withLock({ $0 }) { try Self.require(log, at: path + "-wal") }
         }
@@ -69,10 +76,10 @@ enum DatabaseFile {
         /// The inode of the opened file if its path names another file or none now; nil if it is in its place.
         var replaced: UInt64? { (try? Identity(of: path)) == opened ? nil : opened.inode }
 
-        private static func require(_ expected: Identity, at path: String) throws(StoreFailure.Replaced) {
+        private static func require(_ expected: Identity, at path: String) throws(DatabaseFile.Replaced) {
             let found = try? Identity(of: path)
             guard found != expected else { return }
-            throw StoreFailure.Replaced(
+            throw DatabaseFile.Replaced(
                 path: path, found: found?.description ?? "no file", expected: expected.description)
         }
     }
@@ -112,7 +119,7 @@ enum DatabaseFile {
     static func logGeneration(of path: String) -> String? {
         let file = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return nil }
-        // SQLite keeps no lock on this file that closing it could give up.
+        // SQLite has no lock on this file, so closing the descriptor releases none.
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 12)
         return pread(file, &bytes, bytes.count, 12) == bytes.count ? Hex.encode(bytes) : nil
@@ -125,16 +132,17 @@ enum DatabaseFile {
             return
         }
         guard found.st_mode & S_IFMT == S_IFREG else {
-            throw MerchantError(.storeUnavailable, "'\(path)' is a link or no file at all, expected a regular file")
+            throw MerchantError(.storeUnavailable, "'\(path)' is not a regular file, expected one")
         }
         guard found.st_uid == geteuid() else {
             throw MerchantError(
-                .storeUnavailable, "'\(path)' belongs to uid \(found.st_uid), expected uid \(geteuid()): chown it")
+                .storeUnavailable,
+                "'\(path)' belongs to uid \(found.st_uid), expected uid \(geteuid()): run 'chown' on it")
         }
         guard found.st_mode & 0o077 == 0 else {
             throw MerchantError(
                 .storeUnavailable,
-                "others may use '\(path)': its mode is \(String(found.st_mode & 0o7777, radix: 8)), expected 600: chmod 600 it"
+                "other users can access '\(path)': its mode is \(String(found.st_mode & 0o7777, radix: 8)), expected 600: run 'chmod 600' on it"
             )
         }
     }

@@ -32,7 +32,7 @@ package struct DatabaseInspection: Sendable {
     /// - Parameter fact: the name of a fact to read.
     /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program; ``Unfinished``.
     package init(of path: String, at now: Timestamp, fact: String) throws {
-        self = try StoreFailure.translating {
+        self = try SQLiteErrors.translating {
             try Self.read(path) { try Self(reading: $0, now, fact) }
         }
     }
@@ -46,25 +46,25 @@ package struct DatabaseInspection: Sendable {
         }
         throw MerchantError(
             .storeUnavailable,
-            "another program opens and closes the database again and again: stop it, then repeat the command")
+            "another program keeps opening and closing the database: stop it, then repeat the command")
     }
 
-    /// Whether a database holds an audit record, by the hash that was stored with it, and is sound. Reads all of it.
+    /// Whether a database holds an audit record with this hash and passes SQLite's integrity check. Reads the whole file.
     ///
-    /// False also where it cannot be read.
+    /// False if the database cannot be read.
     package static func holds(_ head: AuditHead, in path: String) -> Bool {
         (try? read(path) { try holds(head, $0) && isSound($0) }) ?? false
     }
 
-    /// As ``holds(_:in:)``, of a database of which nothing else is asked.
+    /// As ``holds(_:in:)``, without the integrity check.
     package static func contains(_ head: AuditHead, in path: String) -> Bool {
         (try? read(path) { try holds(head, $0) }) ?? false
     }
 
-    /// Whether a database's file, without its write-ahead log, does not hold an audit record.
+    /// Whether a database's file, without its write-ahead log, lacks an audit record.
     ///
-    /// - Parameter isSound: whether that is said only of one that was read whole and is sound: a file that a checkpoint was cut
-    ///   short in may seem to lack what it holds.
+    /// - Parameter isSound: whether the file must also pass the integrity check. After an interrupted checkpoint, a file may seem
+    ///   to lack a record that it holds.
     package static func lacks(_ head: AuditHead, inFileAlone path: String, isSound: Bool) -> Bool {
         let found = try? queue(path, isAlone: true).read { db in
             try !holds(head, db) && (!isSound || Self.isSound(db))
@@ -81,7 +81,7 @@ package struct DatabaseInspection: Sendable {
         try SQLiteStore.faults(in: db, byCheck: "integrity_check").isEmpty
     }
 
-    /// What a database says of itself under a name; nil where it cannot be read.
+    /// The value of a fact; nil if there is none or the database cannot be read.
     package static func fact(_ name: String, in path: String) -> String? {
         try? read(path) { try StoreReader(db: $0).daemonFact(name) }
     }
@@ -93,7 +93,7 @@ package struct DatabaseInspection: Sendable {
     ///
     /// - Parameter isAlone: whether to ignore a write-ahead log; nil: if there is none.
     static func queue(_ path: String, isAlone: Bool? = nil) throws -> DatabaseQueue {
-        Connections.keepNoPools
+        Connections.withoutMemoryPools
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
@@ -111,7 +111,7 @@ package struct DatabaseInspection: Sendable {
             }
             throw MerchantError(
                 .storeUnavailable,
-                "it is another program's database: its application_id is \(found), expected \(DatabaseKind.merchants.rawValue)"
+                "the file is another program's database: its application_id is \(found), expected \(DatabaseKind.merchants.rawValue)"
             )
         }
         schemaVersion = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -144,7 +144,7 @@ package struct DatabaseInspection: Sendable {
         }
     }
 
-    /// RFC 3986: what would mean something in a URI does not. Two slashes at its beginning would announce a host.
+    /// Escapes the characters that have a meaning in a URI (RFC 3986). Two slashes at the beginning would introduce a host.
     private static func escaped(_ path: String) -> String {
         (path.hasPrefix("/") ? "/" + path.drop { $0 == "/" } : path).replacing("%", with: "%25").replacing(
             "?", with: "%3F"

@@ -53,7 +53,7 @@ enum IntegrityCheck {
 
     /// A check that fails is a finding, because an altered row can make it fail.
     private static func unfinished(_ stage: Stage, _ error: any Error) -> Batch {
-        let why = (StoreFailure.translated(error) as? MerchantError)?.detail ?? "\(error)"
+        let why = (SQLiteErrors.translated(error) as? MerchantError)?.detail ?? "\(error)"
         return (["\(stage.name) could not be checked: \(why)"], stage.following)
     }
 

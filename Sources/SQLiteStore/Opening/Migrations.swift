@@ -4,7 +4,7 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// Brings a database's schema forward, never back.
+/// Upgrades the schema of a database.
 enum Migrations {
     /// Runs the migrations that the database lacks, each in one transaction with its row and the file's `user_version`.
     ///
@@ -34,7 +34,7 @@ enum Migrations {
         guard version <= migrations.count else {
             throw MerchantError(
                 .storeUnavailable,
-                "the database has schema version \(version), this program knows \(migrations.count) at most: it was written by a newer program, start that one"
+                "the database has schema version \(version), this program supports at most \(migrations.count): a newer version of the program wrote it, start that version"
             )
         }
         for index in 0..<version { try compare(migrations[index], version: index + 1, with: db) }

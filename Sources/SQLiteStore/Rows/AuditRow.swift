@@ -3,7 +3,7 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// How an audit record stands in the table `audit`.
+/// Converts an audit record to and from its row in `audit`.
 enum AuditRow {
     static let columns =
         "sequence, action, caller_uid, caller_gid, caller_pid, caller_program, at, merchant_identifier, public_key_hash, value_before, value_after, reason, request_id, previous_hash, hash"

@@ -4,7 +4,7 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// How a certificate stands in the table `certificates`.
+/// Converts a certificate to and from its row in `certificates`.
 enum CertificateRow {
     static let columns =
         "der, fingerprint, serial_number, subject, issuer, not_before, not_after, issuer_verified, stored_at"

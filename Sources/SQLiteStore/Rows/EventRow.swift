@@ -3,9 +3,9 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// How an event stands in the table `events`.
+/// Converts an event to and from its row in `events`.
 enum EventRow {
-    /// In UTF-8 bytes; what is longer is cut, because an event must never make the change fail that led to it.
+    /// In UTF-8 bytes. A longer detail is truncated, because an event must never make its change fail.
     static let longestDetail = 4096
 
     static let columns =
@@ -36,7 +36,7 @@ enum EventRow {
 }
 
 extension String {
-    /// As many whole characters as fit.
+    /// The text, truncated after the last character that fits.
     func cut(toBytes most: Int) -> String {
         guard utf8.count > most else { return self }
         var text = self[...]

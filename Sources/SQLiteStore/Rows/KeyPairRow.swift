@@ -3,7 +3,7 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// How a key pair stands in the table `key_pairs`.
+/// Converts a key pair to and from its row in `key_pairs`.
 enum KeyPairRow {
     static let columns =
         "public_key_hash, merchant_identifier, algorithm, purpose, origin, state, created_at, state_since, revocation_reason, destroy_after, exported_at"
@@ -24,7 +24,7 @@ enum KeyPairRow {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// - Parameter id: its sealed private key's.
+    /// - Parameter id: the id of its sealed private key.
     static func values(_ keyPair: KeyPair, _ new: NewKeyPair, id: Int64) -> StatementArguments {
         [
             id, keyPair.publicKeyHash.data, keyPair.merchantIdentifier.rawValue, keyPair.algorithm.rawValue,

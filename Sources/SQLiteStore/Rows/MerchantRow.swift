@@ -2,7 +2,7 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// How a merchant stands in the table `merchants`.
+/// Converts a merchant to and from its row in `merchants`.
 enum MerchantRow {
     /// The columns of the properties that an admin sets, with their values.
     private static let properties: [(column: String, value: @Sendable (Merchant) -> (any DatabaseValueConvertible)?)] =

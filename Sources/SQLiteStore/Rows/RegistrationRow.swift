@@ -2,12 +2,12 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// How a registration stands in the tables `registrations` and `registration_domains`.
+/// Converts a registration to and from its rows in `registrations` and `registration_domains`.
 enum RegistrationRow {
     static let columns =
         "id, partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, merchant_url, merchant_identifier, created_at, changed_at, learned_at, known_name, known_encrypt_to"
 
-    /// One domain, and on whose record it is.
+    /// A domain, and whether it is in the desired state, in what Apple has, or in both.
     struct Domain {
         let name: String
         let isDesired: Bool
@@ -50,7 +50,7 @@ enum RegistrationRow {
         WHERE id = ?
         """
 
-    /// Everything that changes, in the order of both statements.
+    /// The values that can change, in the order of the columns in both statements.
     static func values(_ registration: Registration) -> StatementArguments {
         let (desired, known) = (registration.desired, registration.known)
         return [
@@ -62,7 +62,7 @@ enum RegistrationRow {
     }
 }
 
-/// How a call to Apple stands in the table `registration_calls`.
+/// Converts a call to Apple to and from its row in `registration_calls`.
 enum RegistrationCallRow {
     static let columns = """
         registration_calls.id AS number, partner_internal_merchant_identifier, kind, domain_names,

@@ -2,7 +2,7 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// How a roll stands in the table `rolls`.
+/// Converts a roll to and from its row in `rolls`.
 enum RollRow {
     static let columns =
         "id, merchant_identifier, algorithm, from_key, to_key, started_at, idle_since, remind_at, ended_at, reason, has_next_pair, step"
@@ -18,6 +18,6 @@ enum RollRow {
             reason: try row.textIfAny("reason"), hasNextPair: try row.flag("has_next_pair"))
     }
 
-    /// How many thousandths of a second pass before the first reminder; the trigger of the schema says the same.
+    /// The time before the first reminder, in milliseconds; a trigger of the schema uses the same.
     static let firstReminder: Int64 = 604_800_000
 }

@@ -3,7 +3,7 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// Columns as the domain's values; a value that has none is damage, never a trap.
+/// Reads columns as values of the domain. A column without a valid value is an error, never a trap.
 extension Row {
     func text(_ column: String) throws -> String { try decode(String.self, forColumn: column) }
 
@@ -44,7 +44,7 @@ extension Row {
         return try value(PartnerInternalMerchantIdentifier(try text(column)), of: column)
     }
 
-    /// - Parameter text: out of a column of this row, or beside it.
+    /// - Parameter text: from a column of this row, or part of one.
     func domainName(_ text: String) throws -> DomainName { try value(DomainName(ascii: text), of: "domain_name") }
 
     /// One of an enumeration's cases, by its raw value.
@@ -63,6 +63,6 @@ extension Row {
 }
 
 extension Digest256 {
-    /// As the database holds it.
+    /// The value of a column.
     var data: Data { Data(bytes) }
 }

@@ -23,7 +23,7 @@ extension StoreReading {
         }
     }
 
-    /// Indexes alone serve it, because it runs for every key that was used while other writes wait.
+    /// Reads indexes only, because it runs for every key that was used, and other writes wait for it.
     func useHasConsequences(of hash: PublicKeyHash) throws -> Bool {
         try first(
             """

@@ -27,7 +27,7 @@ extension StoreTransaction {
     /// One statement without a read before it, because it runs for every key that was used. It reads the key pair's row only if a
     /// token was decrypted. Confirms a promotion as ``KeyUse/confirmPromotion(of:by:)`` does.
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
-        let (provenFirst, provenLast) = (
+        let (firstDecryption, lastDecryption) = (
             use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970
         )
         try execute(
@@ -51,8 +51,8 @@ extension StoreTransaction {
             """,
             [
                 use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
-                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0, provenFirst, provenLast,
-                provenLast, provenLast, provenFirst, provenFirst, provenLast, hash.data,
+                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0, firstDecryption, lastDecryption,
+                lastDecryption, lastDecryption, firstDecryption, firstDecryption, lastDecryption, hash.data,
             ])
     }
 }

@@ -3,18 +3,19 @@ import MerchantCore
 import Synchronization
 
 extension SQLiteStore {
-    /// How often, and how long each time, readers are waited for.
     private static let erasureAttempts = 20
-    private static let patience = 250
-    /// Bytes of a row that fit into a page of 4,096 beside its other columns, without another page.
+    /// How long one attempt waits for readers, in milliseconds.
+    private static let readerWait = 250
+    /// The size of a row that, with its other columns, fits into a page of 4,096 bytes.
     private static let cellSpace = 4000
 
-    /// Carries the write-ahead log into the database and cuts it to nothing, so that neither holds what was erased, and gives
-    /// back the memory of every connection.
+    /// Removes erased bytes from the write-ahead log and from memory: checkpoints the log, truncates it, and frees the memory of
+    /// every connection.
     ///
-    /// Copies made earlier, and blocks that the file system gave up, still hold it. Between attempts other writes go on.
+    /// Earlier copies of the files, and blocks that the file system has freed, still hold the bytes. Other writes continue
+    /// between two attempts.
     ///
-    /// - Throws: `storeUnavailable` where readers kept an older moment of the database open all the time.
+    /// - Throws: `storeUnavailable` if readers used an older state of the database during all attempts.
     package func eraseRemovedBytes() async throws {
         do {
             for _ in 0..<Self.erasureAttempts where try await truncateLog() {
@@ -33,29 +34,30 @@ extension SQLiteStore {
         )
     }
 
-    /// Does what an earlier ``eraseRemovedBytes()`` could not, or a process that was killed left undone; once a start, in any case.
+    /// Completes an erasure that an earlier ``eraseRemovedBytes()`` or a killed process did not. Runs one after each start in any
+    /// case.
     package func eraseRemovedBytesIfDue() async throws {
         guard erasureIsDue.load(ordering: .sequentiallyConsistent) else { return }
         try await eraseRemovedBytes()
     }
 
-    /// - Returns: false where a reader was in the way.
+    /// - Returns: false if a reader prevented it.
     private func truncateLog() async throws -> Bool {
         try queue.requireReady()
         do {
             return try await pool.writeWithoutTransaction { [queue] db in
-                // The log may be all that is left of what was stored last.
+                // If the database's file is gone, only the log holds the last changes.
                 try queue.requireInPlace()
                 return try Self.emptyLog(db)
             }
         } catch { throw queue.handled(error) }
     }
 
-    /// Carries the write-ahead log into the database and cuts it to nothing.
+    /// Checkpoints the write-ahead log and truncates it to length zero.
     ///
-    /// - Returns: false where a reader was in the way.
+    /// - Returns: false if a reader prevented it.
     static func emptyLog(_ db: Database) throws -> Bool {
-        try db.execute(sql: "PRAGMA busy_timeout = \(patience)")
+        try db.execute(sql: "PRAGMA busy_timeout = \(readerWait)")
         defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
         do {
             try db.checkpoint(.truncate)
@@ -65,10 +67,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Frees the pages and values that the connections remember; what is freed is overwritten where the program does so.
+    /// Frees the pages and values in the connections' caches. The program's `free` overwrites them.
     private func forget() async throws {
         do {
-            // Not `pool.releaseMemory()`: it waits for each reader and keeps the lock by which a reader is given back.
+            // Not `pool.releaseMemory()`, which waits for each reader while it holds the lock that a reader needs to finish.
             pool.invalidateReadOnlyConnections()
             try await pool.writeWithoutTransaction { db in
                 try Self.overwriteCellSpace(db)
@@ -77,8 +79,8 @@ extension SQLiteStore {
         } catch { throw queue.handled(error) }
     }
 
-    /// A connection builds each row in a space of one page, which it keeps to its end: the longest row that fits takes the
-    /// place of whatever was stored last. Nothing of this is written.
+    /// A connection builds each row in a buffer of one page, which it never frees. Building the longest row that fits overwrites
+    /// the last row in the buffer; the rollback leaves the database unchanged.
     private static func overwriteCellSpace(_ db: Database) throws {
         try db.inTransaction {
             try db.execute(

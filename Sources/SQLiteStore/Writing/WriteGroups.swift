@@ -22,7 +22,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// The result of a group.
     struct Written {
         /// Returns the results to the callers; called when the transaction is on stable storage.
-        let answer: () -> Void
+        let returnResults: () -> Void
         /// The storage failure that one write of the group met, if any.
         var impairment: MerchantError?
     }
@@ -74,7 +74,9 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         let (refusal, begins) = state.withLock { state -> (MerchantError?, Bool) in
             if let refusal = state.failure ?? state.refusal { return (refusal, false) }
             guard state.waiting.count < longestQueue else {
-                return (MerchantError(.overloaded, "\(longestQueue) changes wait to be stored: try again"), false)
+                return (
+                    MerchantError(.overloaded, "\(longestQueue) changes are waiting to be stored: try again"), false
+                )
             }
             state.waiting.append(write)
             defer { state.isBusy = true }
@@ -130,9 +132,9 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
 
     /// Translates the error of a transaction or a checkpoint. If the storage itself failed, refuses all further writes.
     func handled(_ error: any Error) -> any Error {
-        let translated = StoreFailure.translated(error)
-        if StoreFailure.isLasting(error), let translated = translated as? MerchantError {
-            fail(translated, isUnreliable: !(error is StoreFailure.Replaced))
+        let translated = SQLiteErrors.translated(error)
+        if SQLiteErrors.isStorageFailure(error), let translated = translated as? MerchantError {
+            fail(translated, isUnreliable: !(error is DatabaseFile.Replaced))
             return state.withLock { $0.failure } ?? translated
         }
         return translated
@@ -179,7 +181,7 @@ extension WriteGroups {
         note(written?.impairment)
         // A group of which every write failed has written nothing, so it does not show that the storage works.
         if written?.impairment == nil, db.totalChangesCount > changesBefore { recover(on: db) }
-        written?.answer()
+        written?.returnResults()
     }
 
     /// Clears the impairment after a trial write succeeds. On a full disk a small write may succeed although the next one fails.

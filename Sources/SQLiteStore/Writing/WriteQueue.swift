@@ -17,35 +17,8 @@ final class WriteQueue: Sendable {
     static let largestGroup = 256
     static let longestQueue = 16384
 
-    /// The observers of changes and the source of confirmed time. The groups share it.
-    private final class Observers: Sendable {
-        let ofKeys = Mutex<[any KeyChangeObserver]>([])
-        let ofEvents = Mutex<(any EventObserver)?>(nil)
-        let ofAudit = Mutex<(any AuditObserver)?>(nil)
-        let confirmedTime = Mutex<ConfirmedTime?>(nil)
-
-        /// The earliest time of an event; nil while the clock is right.
-        var earliestEvent: Timestamp? {
-            guard let time = confirmedTime.withLock({ $0 })?.reading(), time.setBack > ConfirmedTime.tolerance else {
-                return nil
-            }
-            return time.latest
-        }
-
-        func notify(_ changes: Changes, of place: DatabaseFile.Place) {
-            if let head = changes.auditHead, let observer = ofAudit.withLock({ $0 }) {
-                observer.auditGrew(to: head, inLog: DatabaseFile.logGeneration(of: place.path) ?? "")
-            }
-            if !changes.keys.isEmpty {
-                let hashes = Array(changes.keys)
-                for observer in ofKeys.withLock({ $0 }) { observer.keysChanged(hashes) }
-            }
-            if changes.events { ofEvents.withLock { $0 }?.eventsChanged() }
-        }
-    }
-
     /// The changes of a group that observers are notified of.
-    private struct Changes {
+    fileprivate struct Changes {
         var keys: Set<PublicKeyHash> = []
         var events = false
         var auditHead: AuditHead?
@@ -58,39 +31,31 @@ final class WriteQueue: Sendable {
     }
 
     private let groups: WriteGroups<PendingWrite>
-    private let observers: Observers
 
-    init(pool: DatabasePool, place: DatabaseFile.Place, clock: any WallClock) {
-        let observers = Observers()
-        self.observers = observers
+    init(
+        pool: DatabasePool, place: DatabaseFile.Place, clock: any WallClock, observers: StoreObservers,
+        confirmedTime: ConfirmedTime?
+    ) {
         groups = WriteGroups(
             writer: pool, place: place, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock,
-            trial: Self.writeMuch
+            trial: Self.writeTrial
         ) { group, db in
-            var answers: [@Sendable () -> Void] = []
+            var results: [@Sendable () -> Void] = []
             var changes = Changes()
             var impairment: MerchantError?
-            let earliestEvent = observers.earliestEvent
+            let earliestEvent = confirmedTime.flatMap(Self.earliestEvent)
             for write in group {
                 let transaction = StoreTransaction(db: db, earliestEvent: earliestEvent)
-                answers.append(try Self.attempt(write, in: transaction, noting: &changes, impairment: &impairment))
+                results.append(try Self.attempt(write, in: transaction, noting: &changes, impairment: &impairment))
             }
-            let (ready, pending) = (answers, changes)
+            let (ready, committed) = (results, changes)
             return .init(
-                answer: {
-                    observers.notify(pending, of: place)
-                    for answer in ready { answer() }
+                returnResults: {
+                    observers.notify(committed, of: place)
+                    for returnResult in ready { returnResult() }
                 }, impairment: impairment)
         }
     }
-
-    func setObservers(_ observers: [any KeyChangeObserver]) { self.observers.ofKeys.withLock { $0 = observers } }
-
-    func setEventObserver(_ observer: any EventObserver) { observers.ofEvents.withLock { $0 = observer } }
-
-    func setAuditObserver(_ observer: any AuditObserver) { observers.ofAudit.withLock { $0 = observer } }
-
-    func setConfirmedTime(_ time: ConfirmedTime) { observers.confirmedTime.withLock { $0 = time } }
 
     var health: StoreHealth { groups.health }
     func add(_ write: PendingWrite) { groups.add(write) }
@@ -105,13 +70,19 @@ final class WriteQueue: Sendable {
     /// The bytes of the trial write: more than any one transaction writes.
     private static let trialSize = 64 * 1024
 
-    private static func writeMuch(_ db: Database) throws {
+    private static func writeTrial(_ db: Database) throws {
         for text in [String(repeating: "-", count: trialSize), ""] {
             try db.inTransaction(.immediate) {
-                try StoreTransaction(db: db).setDaemonFact("lastTry", text)
+                try StoreTransaction(db: db).setDaemonFact("trialWrite", text)
                 return .commit
             }
         }
+    }
+
+    /// The earliest time that an event may have; nil while the machine's clock is right.
+    private static func earliestEvent(by confirmedTime: ConfirmedTime) -> Timestamp? {
+        let time = confirmedTime.reading()
+        return time.setBack > ConfirmedTime.tolerance ? time.latest : nil
     }
 
     /// Runs one transaction of the group in a savepoint; if it fails, only its own changes are undone.
@@ -125,18 +96,31 @@ final class WriteQueue: Sendable {
         let db = transaction.db
         try db.execute(sql: "SAVEPOINT one_write")
         do {
-            let answer = try write.run(transaction)
+            let returnResult = try write.run(transaction)
             try db.execute(sql: "RELEASE one_write")
             changes.add(transaction)
-            return answer
+            return returnResult
         } catch {
             // After some errors SQLite rolls back the whole transaction; on failing storage a savepoint is not reliable.
-            guard db.isInsideTransaction, !StoreFailure.isLasting(error) else { throw error }
+            guard db.isInsideTransaction, !SQLiteErrors.isStorageFailure(error) else { throw error }
             try db.execute(sql: "ROLLBACK TO one_write; RELEASE one_write")
             let isFromDatabase = error is DatabaseError
-            let error = StoreFailure.translated(error)
+            let error = SQLiteErrors.translated(error)
             if isFromDatabase { impairment = error as? MerchantError }
             return { write.refuse(error) }
         }
+    }
+}
+
+extension StoreObservers {
+    fileprivate func notify(_ changes: WriteQueue.Changes, of place: DatabaseFile.Place) {
+        if let head = changes.auditHead, let audit {
+            audit.auditGrew(to: head, inLog: DatabaseFile.logGeneration(of: place.path) ?? "")
+        }
+        if !changes.keys.isEmpty {
+            let hashes = Array(changes.keys)
+            for observer in keys { observer.keysChanged(hashes) }
+        }
+        if changes.events { events?.eventsChanged() }
     }
 }

@@ -23,7 +23,7 @@ import Vocabulary
         #expect(try installation.ctl("key", "revoke", revoked, "--reason", "compromised", "--yes").status == 0)
         installation.stop()
         let undone = try restoreJSON()
-        #expect(hashes(undone["answeringAgain"]) == [revoked])
+        #expect(hashes(undone["usableAgain"]) == [revoked])
         if startsBetween {
             try installation.start()
             installation.stop()
@@ -98,8 +98,8 @@ import Vocabulary
         installation.stop(SIGKILL)
 
         let undone = try restoreJSON()
-        let again = try #require(undone["answeringAgain"] as? [[String: Any]])
-        #expect(undone["answeringAgainCount"] as? Int == 2 && hashes(again) == [revoked, destroyed], "\(undone)")
+        let again = try #require(undone["usableAgain"] as? [[String: Any]])
+        #expect(undone["usableAgainCount"] as? Int == 2 && hashes(again) == [revoked, destroyed], "\(undone)")
         for (hash, state) in [(revoked, "revoked"), (destroyed, "destroyed")] {
             let change = try #require(again.first { $0["publicKeyHash"] as? String == hash })
             #expect(change["was"] as? String == state && change["now"] as? String == "standby", "\(change)")
@@ -123,7 +123,7 @@ import Vocabulary
         #expect(try installation.ctl("backup", "create", backup).status == 0)
         installation.stop()
         let undone = try restoreJSON()
-        #expect(undone["answeringAgainCount"] as? Int == 0 && undone["missingCount"] as? Int == 0, "\(undone)")
+        #expect(undone["usableAgainCount"] as? Int == 0 && undone["missingCount"] as? Int == 0, "\(undone)")
     }
 
     @Test func `a restore names the certificates stored since the backup, and the same upload stores them again`()
@@ -158,8 +158,8 @@ import Vocabulary
         installation.stop()
 
         let undone = try restoreJSON()
-        #expect(undone["fellBackCount"] as? Int == 5 && undone["certificatesCount"] as? Int == 5, "\(undone)")
-        let named = try #require(undone["fellBack"] as? [[String: Any]])
+        #expect(undone["earlierStateCount"] as? Int == 5 && undone["certificatesCount"] as? Int == 5, "\(undone)")
+        let named = try #require(undone["earlierState"] as? [[String: Any]])
         #expect(Set(named.compactMap { $0["publicKeyHash"] as? String }) == Set(stored))
         #expect(named.allSatisfy { $0["was"] as? String == "standby" && $0["now"] as? String == "pending" })
 

@@ -5,14 +5,9 @@ import Vocabulary
 /// A store in memory. Each write works on a copy, which becomes the state if the write does not throw.
 package final class MemoryRepository: MerchantRepository {
     private let state = Mutex(MemoryState())
-    private let eventObserver = Mutex<(any EventObserver)?>(nil)
-    private let keyObservers = Mutex<[any KeyChangeObserver]>([])
+    private let observers: StoreObservers
 
-    package init() {}
-
-    package func setEventObserver(_ observer: any EventObserver) { eventObserver.withLock { $0 = observer } }
-
-    package func setObservers(_ observers: [any KeyChangeObserver]) { keyObservers.withLock { $0 = observers } }
+    package init(observers: StoreObservers = StoreObservers()) { self.observers = observers }
 
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any RepositoryReading) throws -> Result
@@ -32,9 +27,9 @@ package final class MemoryRepository: MerchantRepository {
             return (result, transaction.hasEvents, transaction.changedKeys)
         }
         if !changedKeys.isEmpty {
-            for observer in keyObservers.withLock({ $0 }) { observer.keysChanged(changedKeys) }
+            for observer in observers.keys { observer.keysChanged(changedKeys) }
         }
-        if hasEvents { eventObserver.withLock { $0 }?.eventsChanged() }
+        if hasEvents { observers.events?.eventsChanged() }
         return result
     }
 

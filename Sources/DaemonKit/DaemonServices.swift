@@ -1,0 +1,143 @@
+import AdminServer
+import DecryptorServer
+import EventDelivery
+import Logging
+import MerchantCore
+import MerchantOperations
+import SQLiteStore
+import Schema
+import ServiceLifecycle
+import Vocabulary
+
+/// The services that the daemon runs.
+struct DaemonServices {
+    let parts: DaemonParts
+    let start: StartRecord
+    /// The unfinished backup of an earlier run.
+    let backupDraft: String?
+
+    /// Shut down last to first: the services before the servers store what the servers' last requests left.
+    var all: [any Service] {
+        storing + schedule + events + auditHeads + checks + backups + servers
+    }
+
+    private var operations: Operations { parts.operations }
+    private var settings: Settings { parts.settings }
+    private var store: SQLiteStore { parts.observed.store }
+    private var clock: any WallClock { parts.observed.clock }
+    private var conditions: ConditionLog { parts.conditions }
+    private var caller: Caller { parts.caller }
+    private var logger: Logger { parts.logger }
+
+    /// What requests leave in memory.
+    private var storing: [any Service] {
+        [
+            Recurring(
+                every: .seconds(10), ClockCheck(operations: operations.clock, conditions: conditions, logger: logger)),
+            Recurring(
+                every: .seconds(3), start: .afterOneInterval,
+                KeyUseStorage(operations: operations.keyUses, caller: caller, logger: logger)),
+            Recurring(
+                every: RefusalRecording.shortestPause, start: .afterOneInterval,
+                RefusalRecording(operations: operations.refusalAudit, caller: caller, logger: logger)),
+        ]
+    }
+
+    private var schedule: [any Service] {
+        [
+            Recurring(
+                every: .seconds(60),
+                KeyDestruction(
+                    operations: operations.transitions, caller: caller,
+                    eraseIfDue: { [store] in try await store.eraseRemovedBytesIfDue() }, logger: logger)),
+            Recurring(
+                every: .seconds(60), RollSchedule(operations: operations.renewals, caller: caller, logger: logger)),
+            Recurring(
+                every: .seconds(15),
+                RegistrationResolver(operations: operations.openCalls, caller: caller, logger: logger)),
+            parts.rotation,
+        ]
+    }
+
+    private var events: [any Service] {
+        [
+            Recurring(
+                every: .seconds(3_600),
+                EventExpiry(operations: operations.events, retention: settings.events.retention, logger: logger)),
+            EventDelivery(
+                to: settings.events.webhooks, deliveries: operations.deliveries, notifier: operations.notifier,
+                logger: logger),
+        ]
+    }
+
+    private var auditHeads: [any Service] { shipping + headEvents }
+
+    private var headEvents: [any Service] {
+        guard let interval = settings.auditHead.eventEvery else { return [] }
+        return [Recurring(every: interval, HeadEvents(operations: operations.audit, logger: logger))]
+    }
+
+    private var shipping: [any Service] {
+        guard
+            let shipping = HeadShipping(
+                settings: settings.auditHead, store: store, clock: clock, conditions: conditions, logger: logger)
+        else { return [] }
+        return [
+            Recurring(
+                every: HeadShippingWatch.patience,
+                HeadShippingWatch(
+                    progress: shipping.progress, settings: settings.auditHead, conditions: conditions, logger: logger)),
+            Recurring(every: settings.auditHead.every, mayBlock: true, shipping),
+        ]
+    }
+
+    private var checks: [any Service] {
+        [
+            Recurring(
+                every: .seconds(86_400), mayBlock: true,
+                DatabaseCheck(
+                    store: store, operations: operations.audit, integrity: operations.integrity, conditions: conditions,
+                    logger: logger)),
+            Recurring(
+                every: .seconds(2), mayBlock: true,
+                StoreRecovery(
+                    store: store, lock: parts.lock, reserve: DiskReserve(directory: settings.stateDirectory),
+                    sockets: [settings.adminSocket.path, settings.decryptorSocket.path], conditions: conditions,
+                    logger: logger, recordStart: { [start] in await start.write() })),
+            Recurring(
+                every: .seconds(2), mayBlock: true,
+                RequiredFilesCheck(
+                    lock: parts.lock, lockPath: settings.lockPath,
+                    masterKey: MasterKeyPresence(settings: settings.masterKey, store: store),
+                    conditions: conditions, logger: logger)),
+        ]
+    }
+
+    private var backups: [any Service] { [BackupDraftRemoval(draft: backupDraft, store: store)] + backupSchedule }
+
+    private var backupSchedule: [any Service] {
+        guard let backup = settings.backup else { return [] }
+        return [
+            Recurring(
+                every: BackupSchedule.longestPause, mayBlock: true,
+                BackupSchedule(
+                    settings: backup, operations: operations.backups, confirmedTime: parts.observed.confirmedTime,
+                    caller: caller, clock: clock, startedAt: parts.startedAt, conditions: conditions, logger: logger))
+        ]
+    }
+
+    private var servers: [any Service] {
+        [
+            DecryptorServer(
+                socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
+                operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
+                policy: settings.policy, health: parts.health, responses: parts.observed.keyResponses,
+                requests: parts.requests, logger: logger),
+            AdminServer(
+                socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode,
+                operations: AdminOperations(from: operations), policy: settings.policy, health: parts.health,
+                version: Program.version, startedAt: parts.startedAt, openAPI: Schema.openAPI,
+                requests: parts.requests, logger: logger),
+        ]
+    }
+}

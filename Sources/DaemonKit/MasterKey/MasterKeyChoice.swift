@@ -1,0 +1,68 @@
+import KeyCustody
+import MerchantCore
+
+/// Where the master key of a new rotation comes from.
+struct MasterKeyChoice {
+    let replacesMasterKey: Bool
+    /// Whether the daemon creates the new master key; otherwise the operator supplied it.
+    let createsKey: Bool
+    /// The steps of the rotation, for the operator.
+    let steps: [String]
+    private let source: MasterKeySource
+    private let inUse: MasterKeyIdentifier?
+
+    /// - Parameter inUse: the master key that seals the newest data key.
+    /// - Throws: `masterKeyConflict` if the source cannot be used for this rotation.
+    init(from source: MasterKeySource, inUse: MasterKeyIdentifier?, dataKeyOnly: Bool) throws {
+        self.source = source
+        self.inUse = inUse
+        let found = try source.load().identifier
+        // A source that returns a different key each time would make everything unreadable.
+        guard try source.file != nil || source.load().identifier == found else {
+            throw MerchantError(
+                .masterKeyConflict,
+                "\(source) returns a different master key each time; it must always return the same one")
+        }
+        let isSupplied = found != inUse
+        guard !dataKeyOnly || !isSupplied else {
+            throw MerchantError(
+                .masterKeyConflict,
+                "\(source) holds a new master key, \(found); rotate without dataKeyOnly (--data-key-only), so that it replaces the old one"
+            )
+        }
+        let first =
+            if dataKeyOnly {
+                "keep master key \(found)"
+            } else if isSupplied {
+                "replace master key \(inUse?.description ?? "in use") by \(found), which \(source) holds"
+            } else if let file = source.file {
+                "create a new master key in \(file.path); existing backups need the old one, \(found)"
+            } else {
+                throw MerchantError(
+                    .masterKeyConflict,
+                    "the daemon cannot write to the source of the master key, \(source); put a new key there, set master-key.previous to the old one, restart and rotate again. With dataKeyOnly (--data-key-only) only the data key is replaced"
+                )
+            }
+        replacesMasterKey = !dataKeyOnly
+        createsKey = !dataKeyOnly && !isSupplied
+        steps = [
+            first, "re-encrypt every private key under a new data key, while the daemon serves",
+            dataKeyOnly || isSupplied
+                ? "erase the old data key" : "erase the old data key, and overwrite and remove the old master key",
+        ]
+    }
+
+    /// The master key that seals the new data key. Creates it, durable on return, if the operator did not supply it.
+    func masterKey() throws(MerchantError) -> MasterKey {
+        guard createsKey else { return try source.load() }
+        guard let file = source.file, let inUse else {
+            throw MerchantError(.internalError, "a new master key can be created in a file only")
+        }
+        do throws(MerchantError) { return try file.createNext(beside: inUse) } catch {
+            throw MerchantError(
+                .masterKeyConflict,
+                "\(error.detail); make the directory writable for the daemon's user and make room on the disk. Or put a new key into the file yourself, set master-key.previous to the old one, restart and rotate again"
+            )
+        }
+    }
+}

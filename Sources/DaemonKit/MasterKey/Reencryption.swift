@@ -1,0 +1,98 @@
+import KeyCustody
+import Logging
+import MerchantCore
+import SQLiteStore
+import Vocabulary
+
+/// Does the work of a stored rotation: re-encrypts the private keys, then erases the old keys. ``MasterKeyRotation`` lists the steps.
+struct Reencryption: Sendable {
+    /// How many private keys are sealed again in one transaction. Other changes wait a few milliseconds for it.
+    private static let batch = 256
+    private static let pauseAfterFailure = Duration.seconds(5)
+    private static let pauseWithUnreadable = Duration.seconds(600)
+
+    let settings: MasterKeySettings
+    let store: SQLiteStore
+    let keyring: Keyring
+    let caller: Caller
+    let clock: any WallClock
+    let condition: RotationCondition
+    let logger: Logger
+
+    /// Resumes the rotation that is in progress.
+    ///
+    /// - Returns: how long to wait before the next attempt; nil if no rotation is in progress.
+    func resume() async -> Duration? {
+        do {
+            guard let rotation = try await store.lastRotation(), rotation.state != .finished else {
+                condition.reportUnusedKey()
+                return nil
+            }
+            // The new data key is stored, and the request is about to add it to the keyring.
+            guard keyring.newest == rotation.dataKeyIdentifier else { return .milliseconds(50) }
+            if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
+                condition.reportBlocked(
+                    "\(unreadable) private keys cannot be unsealed, so the old data key and master key must be kept; revoke and destroy these keys ('backup verify' lists them), or restore a backup"
+                )
+                return Self.pauseWithUnreadable
+            }
+            try await erase(rotation)
+            return nil
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            let why = (error as? MerchantError)?.detail ?? "\(error)"
+            logger.error("the rotation is blocked and will be retried", metadata: ["error": "\(why)"])
+            condition.reportBlocked("blocked: \(why)")
+            return Self.pauseAfterFailure
+        }
+    }
+
+    /// - Returns: how many private keys cannot be unsealed; nil if all are sealed under the new data key.
+    private func reseal(_ rotation: KeyRotation) async throws -> Int? {
+        while true {
+            var row = 0
+            var unreadable = 0
+            while true {
+                try Task.checkCancellation()
+                let page = try await store.seals(notUnder: rotation.dataKeyIdentifier, after: row, limit: Self.batch)
+                guard let last = page.last else { break }
+                row = last.row
+                var renewed: [(old: StoredSeal, new: SealedPrivateKey)] = []
+                for seal in page {
+                    do { renewed.append((seal, try keyring.resealed(seal.stored))) } catch {
+                        unreadable += 1
+                        logger.error("a private key cannot be re-encrypted", metadata: ["error": "\(error.detail)"])
+                    }
+                }
+                try await store.replace(renewed, in: rotation)
+                await condition.reportProgress()
+            }
+            // A key that was sealed before the rotation began may have been stored since.
+            let remaining = try await store.retireDataKeys(in: rotation)
+            if remaining == 0 { return nil }
+            if remaining <= unreadable { return remaining }
+        }
+    }
+
+    private func erase(_ rotation: KeyRotation) async throws {
+        keyring.forgetAllButNewest()
+        try await store.eraseTraces(of: rotation)
+        let rows = try store.dataKeys()
+        let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
+        // If the operator supplied the new key, the operator keeps both files.
+        if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKey,
+            try await store.generatedMasterKey() == needed || file.hasNext(needed)
+        {
+            try file.exchange(to: needed, from: Set(rows.map(\.masterKey)))
+        }
+        let now = clock.now
+        try await store.finish(
+            rotation, at: now,
+            recording: AuditEntry(
+                .masterKeyRotationFinished, by: caller, at: now, after: dataKey?.summary,
+                reason: "\(rotation.total) private keys re-encrypted since \(rotation.startedAt)"))
+        logger.notice("rotation finished", metadata: ["now": "\(dataKey?.summary ?? "")"])
+        condition.reportFinished()
+    }
+}

@@ -1,0 +1,55 @@
+import KeyCustody
+import MerchantCore
+import MerchantOperations
+import SQLiteStore
+import Synchronization
+
+/// What `status` reports about a rotation: its progress, what blocks it, or a new master key that is not used yet.
+final class RotationCondition: Sendable {
+    private let settings: MasterKeySettings
+    private let store: SQLiteStore
+    private let keyring: Keyring
+    private let conditions: ConditionLog
+    private let state = Mutex<String?>(nil)
+
+    init(_ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, conditions: ConditionLog) {
+        self.settings = settings
+        self.store = store
+        self.keyring = keyring
+        self.conditions = conditions
+    }
+
+    /// What blocks the rotation; nil if nothing does.
+    var blocker: String? { state.withLock { $0 } }
+
+    func reportBlocked(_ why: String) {
+        state.withLock { $0 = why }
+        conditions.set(.masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
+    }
+
+    /// Keeps the report of a blocker.
+    func reportProgress() async {
+        guard blocker == nil, let rotation = try? await store.lastRotation() else { return }
+        conditions.set(
+            .masterKeyRotation, .notice,
+            "a rotation of the \(rotation.replacesMasterKey ? "master key" : "data key") is in progress: \(rotation.done) of \(rotation.total) private keys are re-encrypted"
+        )
+    }
+
+    func reportFinished() {
+        state.withLock { $0 = nil }
+        reportUnusedKey()
+    }
+
+    /// Warns if the operator supplied a new master key and no rotation has used it yet.
+    func reportUnusedKey() {
+        guard settings.previous != nil, let found = try? settings.current.load().identifier,
+            let inUse = try? store.dataKeys().last(where: { $0.identifier == keyring.newest })?.masterKey,
+            found != inUse
+        else { return conditions.clear(.masterKeyRotation) }
+        conditions.set(
+            .masterKeyRotation, .warning,
+            "\(settings.current) holds a new master key, but all keys are still sealed with the previous one; run 'merchantkeyctl master-key rotate'"
+        )
+    }
+}

@@ -1,0 +1,14 @@
+/// The parts that the store notifies after each commit, before the callers get their results. The store gets them when it is built.
+package struct StoreObservers: Sendable {
+    package let keys: [any KeyChangeObserver]
+    package let events: (any EventObserver)?
+    package let audit: (any AuditObserver)?
+
+    package init(
+        keys: [any KeyChangeObserver] = [], events: (any EventObserver)? = nil, audit: (any AuditObserver)? = nil
+    ) {
+        self.keys = keys
+        self.events = events
+        self.audit = audit
+    }
+}

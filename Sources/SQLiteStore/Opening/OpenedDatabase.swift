@@ -1,0 +1,45 @@
+import GRDB
+package import MerchantCore
+import Schema
+
+/// A database file that is open and has the current schema. It can be read; ``SQLiteStore`` also writes to it.
+///
+/// It is a type of its own because a store is built with values that are read from its database.
+package struct OpenedDatabase: Sendable {
+    let place: DatabaseFile.Place
+    let pool: DatabasePool
+
+    /// Opens the database, creates it if there is none, and upgrades its schema.
+    ///
+    /// - Parameters:
+    ///   - clock: for the time of a migration.
+    ///   - trace: receives the text of each statement, without its values, on the thread that runs it.
+    ///   - migrations: the schema; tests pass their own.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users may read or write, that another program
+    ///   created, or that a newer program wrote; the file is not changed then.
+    package init(
+        path: String, clock: any WallClock, trace: (@Sendable (String) -> Void)? = nil,
+        migrations: [(name: String, sql: String)] = Schema.migrations
+    ) throws {
+        (place, pool) = try SQLiteErrors.translating {
+            // With a leading "./" a name such as ":memory:" has no special meaning for SQLite.
+            let path = path.hasPrefix("/") ? path : "./" + path
+            try DatabaseFile.prepare(at: path)
+            let place = try DatabaseFile.Place(of: path)
+            let pool = try Connections.open(place, trace: trace)
+            try pool.writeWithoutTransaction { db in
+                try Migrations.apply(migrations, to: db, kind: .merchants, at: clock.now)
+            }
+            place.rememberLog()
+            return (place, pool)
+        }
+    }
+
+    /// Reads on the calling thread, and blocks it. If the read fails, closes the file.
+    package func readOrClose<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
+        do { return try pool.read { try body(StoreReader(db: $0)) } } catch {
+            try? pool.close()
+            throw SQLiteErrors.translated(error)
+        }
+    }
+}
