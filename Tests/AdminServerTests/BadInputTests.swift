@@ -1,10 +1,9 @@
+import AdminServer
 import Foundation
 import MerchantCore
 import MerchantTestSupport
 import Testing
 import Vocabulary
-
-import AdminServer
 
 @Suite struct BadInputTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -1,3 +1,4 @@
+import AdminServer
 import Foundation
 import Glibc
 import LocalSocket
@@ -5,8 +6,6 @@ import MerchantCore
 import MerchantTestSupport
 import Testing
 import Vocabulary
-
-import AdminServer
 
 @Suite struct ConnectionTests {
     @Test("a repeated request with its Idempotency-Key creates nothing; another request with the key is refused")

@@ -1,10 +1,9 @@
+import AdminServer
 import Foundation
 import HTTPKit
 import MerchantTestSupport
 import NIOCore
 import Testing
-
-import AdminServer
 
 @Suite struct MetricsTests {
     @Test("the page has the requests of every server and follows the exposition format")

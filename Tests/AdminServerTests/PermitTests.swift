@@ -1,10 +1,9 @@
+import AdminServer
 import HTTPTypes
 import MerchantCore
 import MerchantTestSupport
 import Testing
 import Vocabulary
-
-import AdminServer
 
 @Suite struct PermitTests {
     /// The route's path with names of existing resources.

@@ -1,8 +1,7 @@
+import AdminServer
 import LocalSocket
 import Synchronization
 import Testing
-
-import AdminServer
 
 @Suite struct ReadTurnsTests {
     private final class Counts: Sendable {

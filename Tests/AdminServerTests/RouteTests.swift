@@ -1,10 +1,9 @@
+import AdminServer
 import HTTPTypes
 import MerchantCore
 import Testing
 import Vocabulary
 import WireAPI
-
-import AdminServer
 
 @Suite struct RouteTests {
     @Test("a route that changes something needs the permit administer, and the log names its action")

@@ -1,10 +1,9 @@
+import AdminServer
 import Foundation
 import MerchantCore
 import MerchantTestSupport
 import Testing
 import Vocabulary
-
-import AdminServer
 
 @Suite struct StoryTests {
     static let merchant = "merchant.com.example.shop"

@@ -1,3 +1,4 @@
+import AdminServer
 import Foundation
 import Glibc
 import HTTPKit
@@ -10,8 +11,6 @@ import ServiceLifecycle
 import Testing
 import Vocabulary
 import WireAPI
-
-import AdminServer
 
 /// A real server on a real Unix socket in a directory of its own, for the length of a closure.
 struct TestServer: Sendable {

@@ -1,3 +1,4 @@
+import AdminServer
 import Foundation
 import Glibc
 import MerchantCore
@@ -5,8 +6,6 @@ import MerchantOperations
 import MerchantTestSupport
 import Testing
 import Vocabulary
-
-import AdminServer
 
 /// What a local user without a permit can do who can connect.
 @Suite struct UntrustedCallerTests {

@@ -1,4 +1,5 @@
 import Crypto
+import DecryptorServer
 import FoundationEssentials
 import MerchantCore
 import MerchantOperations
@@ -7,8 +8,6 @@ import PaymentToken
 import Synchronization
 import Testing
 import Vocabulary
-
-import DecryptorServer
 
 @Suite("Claims of payment tokens")
 struct ClaimTests {

@@ -1,12 +1,11 @@
+import DecryptorServer
 import FoundationEssentials
 import Glibc
 import LocalSocket
-import NIOCore
 import MerchantTestSupport
+import NIOCore
 import Testing
 import Vocabulary
-
-import DecryptorServer
 
 @Suite("A connection's limits")
 struct ConnectionBoundTests {

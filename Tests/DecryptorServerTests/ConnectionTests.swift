@@ -1,9 +1,8 @@
+import DecryptorServer
 import FoundationEssentials
 import Glibc
 import Testing
 import Vocabulary
-
-import DecryptorServer
 
 @Suite("Connections")
 struct ConnectionTests {

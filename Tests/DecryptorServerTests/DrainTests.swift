@@ -1,11 +1,10 @@
+import DecryptorServer
 import FoundationEssentials
 import Glibc
 import NIOCore
 import ServiceLifecycle
 import Testing
 import Vocabulary
-
-import DecryptorServer
 
 @Suite("Shutdown")
 struct DrainTests {

@@ -1,4 +1,5 @@
 import Crypto
+import DecryptorServer
 import FoundationEssentials
 import MerchantCore
 import NIOCore
@@ -7,8 +8,6 @@ import Synchronization
 import Testing
 import Vocabulary
 import WireAPI
-
-import DecryptorServer
 
 @Suite("The server's parts")
 struct PartsTests {

@@ -1,12 +1,11 @@
 import Crypto
+import DecryptorServer
 import FoundationEssentials
 import MerchantCore
 import MerchantOperations
 import NIOHTTP1
 import Testing
 import Vocabulary
-
-import DecryptorServer
 
 @Suite("Permits")
 struct PermitTests {

@@ -1,11 +1,10 @@
 import Crypto
+import DecryptorServer
 import MerchantCore
 import MerchantOperations
 import Synchronization
 import Testing
 import Vocabulary
-
-import DecryptorServer
 
 @Suite("Refusals in the audit")
 struct RefusalTests {

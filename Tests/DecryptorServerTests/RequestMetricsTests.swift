@@ -1,10 +1,9 @@
+import DecryptorServer
 import HTTPKit
 import MerchantCore
 import Synchronization
 import Testing
 import Vocabulary
-
-import DecryptorServer
 
 @Suite("Metrics of requests")
 struct DecryptorRequestMetricsTests {

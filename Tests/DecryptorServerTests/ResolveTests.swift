@@ -1,4 +1,5 @@
 import Crypto
+import DecryptorServer
 import FoundationEssentials
 import Glibc
 import MerchantCore
@@ -6,8 +7,6 @@ import Synchronization
 import Testing
 import Vocabulary
 import WireAPI
-
-import DecryptorServer
 
 @Suite("Resolving a publicKeyHash")
 struct ResolveTests {

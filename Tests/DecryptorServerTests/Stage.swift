@@ -1,4 +1,5 @@
 import Crypto
+import DecryptorServer
 import FoundationEssentials
 import Glibc
 import HTTPKit
@@ -13,8 +14,6 @@ import ServiceLifecycle
 import Synchronization
 import Vocabulary
 import WireAPI
-
-import DecryptorServer
 
 /// A decryptor socket in its own directory, with a store and a custodian in memory.
 final class Stage: Sendable {

@@ -1,12 +1,11 @@
 import Crypto
+import DecryptorServer
 import FoundationEssentials
 import MerchantCore
 import PaymentToken
 import Testing
 import Vocabulary
 import WireAPI
-
-import DecryptorServer
 
 @Suite("Symmetric keys and payment tokens")
 struct TokenTests {

@@ -3,8 +3,8 @@ import Foundation
 import Logging
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 import MerchantTestSupport
+import SQLiteStore
 import ServiceLifecycle
 import Testing
 import Vocabulary

@@ -2,8 +2,8 @@ import EventDelivery
 import Foundation
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 import MerchantTestSupport
+import SQLiteStore
 import Testing
 import Vocabulary
 

@@ -1,5 +1,5 @@
-import Testing
 import OutboundHTTP
+import Testing
 
 @Suite struct NetworkAddressTests {
     @Test(

@@ -1,8 +1,7 @@
 import Crypto
 import FoundationEssentials
-import Testing
-
 import PaymentToken
+import Testing
 
 @Suite("Decrypting real tokens", .enabled(if: Fixture.areAvailable, "MERCHANTKEYD_FIXTURES is not set"))
 struct FixtureDecryptionTests {

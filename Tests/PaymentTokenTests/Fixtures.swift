@@ -1,10 +1,9 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import PaymentToken
 import Testing
 import Vocabulary
-
-import PaymentToken
 
 /// A real token, published with its private key in a public test suite. The files are in the directory that the
 /// environment variable `MERCHANTKEYD_FIXTURES` names.

@@ -1,7 +1,7 @@
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 import MerchantTestSupport
+import SQLiteStore
 import Testing
 import Vocabulary
 

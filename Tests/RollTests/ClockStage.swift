@@ -1,8 +1,8 @@
 import Foundation
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 import MerchantTestSupport
+import SQLiteStore
 import Synchronization
 import Vocabulary
 

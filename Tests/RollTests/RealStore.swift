@@ -1,8 +1,8 @@
 import Foundation
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 import MerchantTestSupport
+import SQLiteStore
 import Vocabulary
 
 /// The use cases over the real store, in a directory that is removed with the value.

@@ -1,7 +1,7 @@
 import MerchantCore
-import SQLiteStore
-import MerchantTestSupport
 import MerchantOperations
+import MerchantTestSupport
+import SQLiteStore
 import Testing
 import Vocabulary
 

@@ -1,9 +1,9 @@
 import Crypto
 import Foundation
 import MerchantCore
-import SQLiteStore
-import MerchantTestSupport
 import MerchantOperations
+import MerchantTestSupport
+import SQLiteStore
 import Vocabulary
 
 /// Years of merchants and Apple, simulated on the real store and the real use cases.

@@ -1,7 +1,7 @@
 import Foundation
 import MerchantCore
-import SQLiteStore
 import MerchantTestSupport
+import SQLiteStore
 import Testing
 import Vocabulary
 

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import MerchantCore
-import SQLiteStore
 import MerchantTestSupport
+import SQLiteStore
 import Synchronization
 import Testing
 import Vocabulary

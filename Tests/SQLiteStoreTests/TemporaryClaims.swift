@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import MerchantCore
-import SQLiteStore
 import MerchantTestSupport
+import SQLiteStore
 import Vocabulary
 
 /// A claims file in a directory of its own, which is removed with the value.
