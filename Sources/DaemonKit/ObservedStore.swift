@@ -17,8 +17,14 @@ struct ObservedStore {
     init(path: String, clock: any WallClock, lock: InstanceLock) throws {
         let database = try OpenedDatabase(path: path, clock: clock)
         self.clock = clock
-        confirmedTime = ConfirmedTime(
-            clock: clock, last: try database.readOrClose { try ClockOperations.lastConfirmedTime(in: $0) })
+        do {
+            confirmedTime = ConfirmedTime(
+                clock: clock, last: try database.readOrClose { try ClockOperations.lastConfirmedTime(in: $0) })
+        } catch {
+            // The log belongs to the file that was moved.
+            if let replaced = database.checkPlace() { lock.markReplaced(replaced) }
+            throw error
+        }
         store = SQLiteStore(
             database, clock: clock,
             observers: StoreObservers(keys: [unsealedKeys, keyResponses], events: notifier, audit: lock),

@@ -131,9 +131,12 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     /// A connection that is closed already gets no response: when it closes, the decoder reports a request that has only
     /// partly arrived as malformed.
     private func refuse(_ fault: HTTPFault, _ context: ChannelHandlerContext) {
-        guard !hasEnded, context.channel.isActive else { return }
+        guard !hasEnded else { return }
         hasEnded = true
         arrival?.cancel()
+        // The server may be waiting for the rest of the request, and would take the end of the connection for its end.
+        defer { if isReceiving { context.fireErrorCaught(ChannelError.eof) } }
+        guard context.channel.isActive else { return }
         // A fault in a request that already has its response gets no second one.
         if !(hasResponded && isReceiving) {
             let refusal = render(fault)
@@ -146,8 +149,6 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         }
         close(context)
-        // The server may be waiting for the rest of the request.
-        if isReceiving { context.fireErrorCaught(ChannelError.eof) }
     }
 
     /// Gives the client time to read what was written. What it still sends is read and dropped meanwhile.
@@ -165,6 +166,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         guard !hasEnded else { return }
         isLast = true
         guard !isResponding else { return }
+        // A client that still sends a request which has its response must be able to read that response.
+        guard !isReceiving else { return close(context) }
         hasEnded = true
         context.close(promise: nil)
     }

@@ -19,7 +19,7 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     ///   - source: reads a key pair's present state from the store; nil for an unknown one.
     package init(
         keyring: Keyring, certificateIssuers: CertificateIssuers? = nil,
-        cache: UnsealedKeyCache = UnsealedKeyCache(),
+        cache: UnsealedKeyCache,
         source: @escaping @Sendable (PublicKeyHash) throws -> SealedKeyPair?
     ) {
         self.keyring = keyring

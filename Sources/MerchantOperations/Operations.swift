@@ -33,7 +33,7 @@ package struct Operations: Sendable {
             rolls: RollPolicy = RollPolicy(), backups: (any BackupVerifying)? = nil,
             masterKey: (any MasterKeyRotating)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
             gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
-            notifier: EventNotifier = EventNotifier()
+            notifier: EventNotifier
         ) {
             self.store = store
             self.custodian = custodian

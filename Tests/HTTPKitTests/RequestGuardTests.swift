@@ -202,6 +202,31 @@ import Testing
         #expect(renderedFaults.isEmpty)
     }
 
+    @Test("a body that the end of the connection cuts off reaches the server as an error, not as a complete body")
+    func bodyCutOff() throws {
+        let channel = try pipelined()
+        try channel.writeInbound(
+            ByteBuffer(string: "POST /1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}"))
+        #expect(try passedOn(channel) == ["/1"])
+        channel.close(promise: nil)
+        channel.embeddedEventLoop.run()
+        #expect(throws: ChannelError.eof) { try channel.throwIfErrorCaught() }
+        #expect(try written(channel) == "")
+        #expect(renderedFaults.isEmpty)
+    }
+
+    @Test("at a shutdown a client that still sends a request which has its response can read that response")
+    func shutdownAfterEarlyResponse() throws {
+        let channel = try channel()
+        try channel.writeInbound(head("/", [("Content-Length", "10")]))
+        try channel.writeOutbound(HTTPServerResponsePart.head(.init(version: .http1_1, status: .forbidden)))
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+        #expect(!channel.isActive)
+    }
+
     @Test("an offered upgrade is ignored, and the connection is closed after the response")
     func upgrade() throws {
         let channel = try channel()

@@ -25,25 +25,45 @@ struct AdminRouter: Sendable {
     }
 
     func buildResponder() -> some HTTPResponder<AdminRequestContext> {
-        // RFC 9110 section 9.3.2: the response to HEAD is the response to GET without its content.
-        let routes = AdminRoute.all.flatMap { route in
-            (route.method == .get ? [.get, .head] : [route.method]).map { (method: $0, route: route) }
-        }
-        return RouterBuilder(context: AdminRequestContext.self) {
+        RouterBuilder(context: AdminRequestContext.self) {
             CommonHeaders()
             report
             PathCheck()
-            for (method, route) in routes {
-                Route(method, RouterPath(route.path)) {
-                    PermitCheck(route: route, handlers: handlers)
-                    RequestInput(route: route)
-                    ReadLimit(route: route, reads: reads, waitingReads: waitingReads)
-                    Handle { [call = RouteCall(route: route, logger: logger)] _, context in
-                        try await call.respond(context)
+            // The router compares a request with one entry after the other, so the routes are in groups.
+            for group in RoutesOfResource.all {
+                RouteGroup(RouterPath(group.path)) {
+                    for (path, route) in group.routes {
+                        Route(route.method, RouterPath(path)) {
+                            PermitCheck(route: route, handlers: handlers)
+                            RequestInput(route: route)
+                            ReadLimit(route: route, reads: reads, waitingReads: waitingReads)
+                            Handle { [call = RouteCall(route: route, logger: logger)] _, context in
+                                try await call.respond(context)
+                            }
+                        }
                     }
                 }
             }
             NoRoute()
+        }
+    }
+}
+
+/// The routes whose paths begin with the same two segments, such as `/v1/keys`.
+private struct RoutesOfResource {
+    let path: String
+    /// The routes in the order of ``AdminRoute/all``, each with the rest of its path.
+    private(set) var routes: [(path: String, route: AdminRoute)] = []
+
+    /// All routes, in groups.
+    static let all: [Self] = AdminRoute.all.reduce(into: []) { groups, route in
+        let segments = route.path.split(separator: "/")
+        let path = "/" + segments.prefix(2).joined(separator: "/")
+        let rest = segments.dropFirst(2).joined(separator: "/")
+        if let index = groups.firstIndex(where: { $0.path == path }) {
+            groups[index].routes.append((rest, route))
+        } else {
+            groups.append(Self(path: path, routes: [(rest, route)]))
         }
     }
 }

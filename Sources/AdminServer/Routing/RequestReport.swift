@@ -56,9 +56,7 @@ struct RequestReport: RouterMiddleware {
     private func matched(
         _ request: Request, _ context: AdminRequestContext
     ) -> (index: Int, route: AdminRoute)? {
-        guard let path = context.endpointPath else { return nil }
-        let method: HTTPRequest.Method = request.method == .head ? .get : request.method
-        return Self.routes["\(method.rawValue) \(path)"]
+        context.endpointPath.flatMap { Self.routes["\(request.method.rawValue) \($0)"] }
     }
 
     private func problem(_ error: any Error, _ route: AdminRoute?, _ context: AdminRequestContext) -> Response {
@@ -75,16 +73,24 @@ struct RequestReport: RouterMiddleware {
     }
 }
 
-/// Header fields that every response has.
+/// Adds the header fields that every response has. Passes HEAD on as GET and removes the content of the response, which RFC
+/// 9110 section 9.3.2 defines HEAD to be.
 struct CommonHeaders: RouterMiddleware {
     func handle(
         _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
     ) async throws -> Response {
-        var response = try await next(request, context)
+        let isHead = request.method == .head
+        var routed = request
+        if isHead {
+            var head = request.head
+            head.method = .get
+            routed = Request(head: head, body: request.body)
+        }
+        var response = try await next(routed, context)
         response.headers[.requestId] = context.requestId
         response.headers[.cacheControl] = "no-store"
         // A caller without a permit gets one refusal for each connection: requests that follow it cost no work.
         if context.peer.grants.allowNothing, response.status.code >= 400 { response.headers[.connection] = "close" }
-        return request.method == .head ? response.createHeadResponse() : response
+        return isHead ? response.createHeadResponse() : response
     }
 }

@@ -20,7 +20,7 @@ struct BackupVerification {
         let begin = ContinuousClock.now
         let copy = try SQLiteStore.open(path: path, clock: clock)
         defer { try? copy.close() }
-        let custody = KeyCustody(keyring: try keyring(of: copy)) { _ in nil }
+        let custody = KeyCustody(keyring: try keyring(of: copy), cache: UnsealedKeyCache()) { _ in nil }
         var examination = BackupVerifier()
         for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { examination.note(found) }
         try await examination.examine(

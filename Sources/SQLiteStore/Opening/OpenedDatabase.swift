@@ -1,3 +1,4 @@
+import CSQLite
 import GRDB
 package import MerchantCore
 import Schema
@@ -35,9 +36,21 @@ package struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Reads on the calling thread, and blocks it. If the read fails, closes the file.
+    /// Checks that the database's files are in their places.
+    ///
+    /// - Returns: the inode of the opened file if its path names another file or none.
+    package func checkPlace() -> UInt64? {
+        try? place.require()
+        return place.replaced
+    }
+
+    /// Reads on the calling thread, and blocks it. If the read fails, closes the file and keeps its write-ahead log.
     package func readOrClose<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
         do { return try pool.read { try body(StoreReader(db: $0)) } } catch {
+            // The file may be damaged: a checkpoint would write the log's pages into it and remove the log.
+            pool.writeWithoutTransaction { db in
+                if let connection = db.sqliteConnection { _ = csqlite_leave_log(connection) }
+            }
             try? pool.close()
             throw SQLiteErrors.translated(error)
         }

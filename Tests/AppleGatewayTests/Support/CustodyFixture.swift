@@ -17,7 +17,7 @@ final class CustodyFixture: DataKeyRepository, Sendable {
 
     init(_ fixture: GatewayFixture) throws {
         let keyring = try Keyring(opening: self, with: MasterKey.random(), at: .now)
-        let custody = KeyCustody(keyring: keyring) { [weak self] hash in
+        let custody = KeyCustody(keyring: keyring, cache: UnsealedKeyCache()) { [weak self] hash in
             self?.state.withLock { $0.pairs[hash]?.sealed }
         }
         created.withLock { $0 = custody }
