@@ -26,8 +26,8 @@ package enum Daemon {
         let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlder).orRefusal()
         for warning in warnings { warning.log(logger) }
         Restore.removeLeftovers(settings)
-        // Opening the database creates a log, which hides the loss: if this start fails before its record, the next one finds
-        // the loss in the lock file.
+        // Opening the database creates a log, which hides the loss: if this start fails before its record, the next one
+        // finds the loss in the lock file.
         try lock.keep(losses.map(\.fact))
         try lock.markOpening()
 
@@ -37,13 +37,13 @@ package enum Daemon {
             do {
                 try await serve(settings, store, observation, acceptsOlder: acceptsOlder, lock, logger)
             } catch {
-                if let replaced = store.store.checkPlace() { lock.markReplaced(replaced) }
+                if let inode = store.store.checkPlace() { lock.markReplaced(inode) }
                 try? store.store.close()
                 throw error
             }
         } catch {
             // Closing the last connection removes the log: the next start must not expect one.
-            if lock.replaced == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
+            if lock.replacedInode == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
                 try? markClosed(settings, lock)
             }
             throw error
@@ -90,9 +90,9 @@ package enum Daemon {
     }
 
     private static func close(_ store: SQLiteStore, _ settings: Settings, _ lock: InstanceLock) throws {
-        if let replaced = store.checkPlace() {
+        if let inode = store.checkPlace() {
             // The log belongs to the file that was moved.
-            lock.markReplaced(replaced)
+            lock.markReplaced(inode)
             return try store.close()
         }
         lock.markClosing()
@@ -103,7 +103,8 @@ package enum Daemon {
     }
 
     private static func markClosed(_ settings: Settings, _ lock: InstanceLock) throws {
-        // SQLite does not sync the removal of the log. After a power failure the old log would be refused as a foreign one.
+        // SQLite does not sync the removal of the log. After a power failure the old log would be refused as a foreign
+        // one.
         try Durable.sync(settings.stateDirectory)
         try lock.markClosed(leavingLog: StartObserver(settings: settings).hasLog)
     }

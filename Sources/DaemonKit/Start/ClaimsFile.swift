@@ -2,8 +2,8 @@ import Logging
 import MerchantCore
 import SQLiteStore
 
-/// The file of claims. If it cannot be used, claims are refused and everything else works: keys are resolved, and `status` and
-/// health report the failure.
+/// The database file of the claims, which record which payments were taken. If the file cannot be used, the daemon
+/// refuses to claim payments. Everything else works: keys are resolved, and `status` and health report the failure.
 struct ClaimsFile {
     let ledger: any ClaimLedger
     private let store: ClaimStore?
