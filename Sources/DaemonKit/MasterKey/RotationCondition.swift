@@ -4,7 +4,7 @@ import MerchantOperations
 import SQLiteStore
 import Synchronization
 
-/// What `status` reports about a rotation: its progress, what blocks it, or a new master key that is not used yet.
+/// Reports to `status` the progress of a rotation, what blocks it, or a new master key that no rotation has used yet.
 final class RotationCondition: Sendable {
     private let settings: MasterKeySettings
     private let store: SQLiteStore
@@ -27,7 +27,7 @@ final class RotationCondition: Sendable {
         conditions.set(.masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
     }
 
-    /// Keeps the report of a blocker.
+    /// Does nothing while a blocker is reported, which is more important than the progress.
     func reportProgress() async {
         guard blocker == nil, let rotation = try? await store.lastRotation() else { return }
         conditions.set(
