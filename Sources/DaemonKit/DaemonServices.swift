@@ -16,8 +16,8 @@ struct DaemonServices {
     /// The file of a backup that an earlier run did not finish; nil if there is none.
     let backupDraft: String?
 
-    /// At a shutdown, services stop in reverse order: the servers first. The services before them then store what the
-    /// last requests left in memory.
+    /// At a shutdown, services stop in reverse order: the servers first. The services before them then store what is
+    /// only in memory, such as the key uses of the last requests.
     var all: [any Service] {
         storing + schedule + events + auditHeads + checks + backups + servers
     }
@@ -30,7 +30,7 @@ struct DaemonServices {
     private var caller: Caller { parts.caller }
     private var logger: Logger { parts.logger }
 
-    /// The services that store what requests leave in memory.
+    /// The services that store, at intervals and at a shutdown, what was only in memory until then.
     private var storing: [any Service] {
         [
             Recurring(

@@ -37,12 +37,12 @@ package struct HeadFile {
             throw failure("cannot be read")
         }
         // A crash may have left an incomplete line at the end, which is ignored.
-        let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[..<$0] } ?? []
-        if let last = whole.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first {
+        let completeLines = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[..<$0] } ?? []
+        if let last = completeLines.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first {
             return last
         }
         // No head was found. That is no error if the file contains only zeros or an incomplete first line.
-        guard whole.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
+        guard completeLines.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
             throw SettingsError(
                 "'audit.head.file' names \(path), whose last \(bytes.count) bytes hold no head, expected lines that the daemon wrote; find out what changed the file. If you move it away, the daemon creates a new one, and the next start cannot detect an older copy of the database"
             )

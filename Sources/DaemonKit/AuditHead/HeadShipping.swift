@@ -4,8 +4,9 @@ import MerchantOperations
 import SQLiteStore
 import Synchronization
 
-/// Copies the audit's head to a file and to syslog, at the start, at an interval and at shutdown. A comparison with
-/// such a copy shows whether audit records were removed or an older copy of the database was put back.
+/// Copies the audit's head, which is the number and hash of the last audit record, to a file and to syslog, at the
+/// start, at an interval and at shutdown. A comparison with such a copy shows whether audit records were removed or an
+/// older copy of the database was put back.
 struct HeadShipping: RecurringTask {
     private let store: SQLiteStore
     private let conditions: ConditionLog

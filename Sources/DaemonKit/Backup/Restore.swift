@@ -8,6 +8,7 @@ import Vocabulary
 /// to start and asks for the restore to be run again.
 struct Restore {
     let settings: Settings
+    /// The path of the backup.
     let file: String
     /// Whether an existing database is moved aside.
     let replaces: Bool
@@ -117,7 +118,9 @@ struct Restore {
         return Report(verification: verification, undone: undone, aside: isMoved ? aside : nil)
     }
 
-    /// - Returns: whether an old database was moved aside.
+    /// Moves the files of the old database into the directory `aside`, and gives the draft the name of the database.
+    ///
+    /// - Returns: whether there was an old database.
     private func exchange(_ aside: String, _ marker: RestoreMarker) throws -> Bool {
         for suffix in Self.suffixes.dropFirst() { unlink(draft + suffix) }
         try Durable.sync(draft)

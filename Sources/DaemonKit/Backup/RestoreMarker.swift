@@ -16,6 +16,7 @@ struct RestoreMarker {
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = max(0, Glibc.read(file, &bytes, bytes.count))
+        // A marker without a path still shows that a restore is in progress.
         return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").first.map(String.init)
             ?? path + "-aside"
     }

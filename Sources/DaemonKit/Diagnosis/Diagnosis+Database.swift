@@ -30,8 +30,8 @@ extension Diagnosis {
         let now = clock.now
         let inspection: DatabaseInspection
         do {
-            // The fact of a restore tells the check of the next start that the database may be older than the shipped
-            // head.
+            // A restore leaves this fact until the next start has recorded it. With it, the check of the next start
+            // accepts that the database is older than the shipped head.
             inspection = try DatabaseInspection(
                 of: settings.databasePath, at: now, fact: StartOperations.restoredFact)
         } catch is DatabaseInspection.Unfinished {
@@ -80,7 +80,7 @@ extension Diagnosis {
         } else {
             note("schema", .success, "version \(found)")
         }
-        // Without a report if the schema is too old to contain records of backups.
+        // Nil if the records of backups cannot be read, for example in an older schema. Then nothing is reported.
         if let backups = inspection.coverage { check(backups) }
     }
 

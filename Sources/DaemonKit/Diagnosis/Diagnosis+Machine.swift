@@ -32,6 +32,8 @@ extension Diagnosis {
         let file = open(settings.lockPath, O_RDONLY | O_CLOEXEC)
         defer { if file >= 0 { close(file) } }
         let openError = errno
+        // A daemon locks the directory and the lock file. If the directory is locked but the lock file is missing or
+        // not locked, it is not the daemon's lock file.
         if InstanceLock.isDirectoryHeld(settings.stateDirectory), file < 0 || flock(file, LOCK_SH | LOCK_NB) == 0 {
             note(
                 "daemon", .failure,
@@ -113,7 +115,9 @@ extension Diagnosis {
         )
     }
 
-    /// - Parameter holder: the process identifier of the running daemon.
+    /// Checks the limits of the running daemon's process.
+    ///
+    /// - Parameter holder: the process identifier of the running daemon; nil if no daemon runs.
     mutating func checkProcess(_ holder: String?) {
         guard let holder, let limits = Self.limits(of: holder) else { return }
         if let core = limits["Max core file size"] {

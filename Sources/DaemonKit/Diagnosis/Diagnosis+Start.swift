@@ -70,7 +70,7 @@ extension Diagnosis {
 }
 
 extension StartFinding.Code {
-    /// The check that `diagnose` reports the finding under.
+    /// The name of the check under which `diagnose` reports the finding.
     fileprivate var checkName: String {
         switch self {
         case .restoreUnfinished: "restore"

@@ -10,7 +10,7 @@ final class RotationCondition: Sendable {
     private let store: SQLiteStore
     private let keyring: Keyring
     private let conditions: ConditionLog
-    private let state = Mutex<String?>(nil)
+    private let currentBlocker = Mutex<String?>(nil)
 
     init(_ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, conditions: ConditionLog) {
         self.settings = settings
@@ -20,10 +20,10 @@ final class RotationCondition: Sendable {
     }
 
     /// What blocks the rotation; nil if nothing does.
-    var blocker: String? { state.withLock { $0 } }
+    var blocker: String? { currentBlocker.withLock { $0 } }
 
     func reportBlocked(_ why: String) {
-        state.withLock { $0 = why }
+        currentBlocker.withLock { $0 = why }
         conditions.set(.masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
     }
 
@@ -37,7 +37,7 @@ final class RotationCondition: Sendable {
     }
 
     func reportFinished() {
-        state.withLock { $0 = nil }
+        currentBlocker.withLock { $0 = nil }
         reportUnusedKey()
     }
 

@@ -10,7 +10,9 @@ struct RequiredFilesCheck: RecurringTask {
     let conditions: ConditionLog
     let logger: Logger
     private var masterKey: MasterKeyPresence
+    /// Whether the last check found a fault of the master key.
     private var wasFaulty = false
+    /// Whether the last check of the master key failed.
     private var wasUnreadable = false
 
     init(

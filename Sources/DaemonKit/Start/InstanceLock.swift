@@ -142,8 +142,8 @@ extension InstanceLock {
 
     /// Call after the last change and before the database is closed. Closing may remove the write-ahead log.
     ///
-    /// A failure is ignored. After a failure the next start may refuse because the log is missing; without this mark it
-    /// could not detect a log that was lost.
+    /// A failure is ignored. In the worst case, the next start refuses because the log is missing, although nothing was
+    /// lost.
     func markClosing() { try? set { $0.head = $0.head?.asWrittenAtShutdown } }
 
     /// Call after the database was closed.
@@ -193,7 +193,7 @@ extension InstanceLock: AuditObserver {
 // MARK: - The file
 
 extension InstanceLock {
-    /// The largest size that is read and written, in bytes.
+    /// How many bytes of the file are read and written at most.
     private static let size = 4096
 
     private static func read(_ file: CInt) -> (holder: Substring?, marks: LockMarks)? {

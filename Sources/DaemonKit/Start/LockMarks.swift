@@ -62,8 +62,10 @@ package struct LockMarks: Equatable, Sendable {
         /// Whether the daemon wrote the head after its last change.
         package var wasWrittenAtShutdown: Bool { writer == .shuttingDown }
 
-        /// Why changes may have been acknowledged after this head: a reboot, which loses what was not synced.
+        /// Why changes may have been acknowledged after this head: the machine was restarted, which may have lost a
+        /// newer head that was not synced.
         ///
+        /// - Parameter current: the current boot of the machine.
         /// - Returns: nil if there can be no later changes.
         package func reasonForLaterChanges(onBoot current: String) -> String? {
             guard case .running(let boot) = writer, boot.isEmpty || boot != current else { return nil }

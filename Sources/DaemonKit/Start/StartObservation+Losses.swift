@@ -60,7 +60,8 @@ extension StartObservation {
                 "expected audit record \(head.end.sequence) in an intact database; the last acknowledged changes are lost"
             )
         }
-        // The lock file is not synced after each change. After a reboot it may name an older record than the last.
+        // The daemon does not sync the lock file after each change. So after a reboot, the file may name an older
+        // record than the last.
         return head.reasonForLaterChanges(onBoot: bootIdentifier).map {
             finding(
                 "\($0), so the database may lack the last acknowledged changes; it holds audit record \(head.end.sequence). Nothing is lost if another program such as sqlite3 opened the database and checkpointed the log"

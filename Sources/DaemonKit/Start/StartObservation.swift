@@ -119,11 +119,10 @@ extension StartObservation {
         return hasSharedMemory ? nil : .intactDatabaseHolds(head.end)
     }
 
-    /// ``auditAnswer`` where ``auditQuestion`` is `intactDatabaseHolds`: whether an intact database contains the
-    /// record.
+    /// Whether the database is intact and contains the record. Use only if ``auditQuestion`` is `intactDatabaseHolds`.
     var databaseHoldsRecord: Bool { auditAnswer == true }
 
-    /// ``auditAnswer`` where ``auditQuestion`` is `fileLacks` or `intactFileLacks`: whether the file lacks the record.
+    /// Whether the database file lacks the record. Use only if ``auditQuestion`` is `fileLacks` or `intactFileLacks`.
     var fileLacksRecord: Bool { auditAnswer == true }
 
     /// An audit record that the database file must contain even without the log, if the log belongs to it. Nil if
