@@ -42,7 +42,9 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let reencryption: Reencryption
     private let condition: RotationCondition
     private let logger: Logger
+    /// Whether a request is starting a rotation. Further requests are refused meanwhile.
     private let isStarting = Atomic(false)
+    /// Wakes ``rotateWhenAsked()`` when a rotation was started.
     private let (requests, requestContinuation) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 

@@ -13,6 +13,7 @@ final class SettingsReader {
     /// as `callers`. Nil in any other reader.
     private let place: (path: String, table: String)?
 
+    /// What the calls have read and declared. Readers of entries share it with the reader of the file.
     private final class Notes {
         var declarations: [SettingDeclaration] = []
         /// Names and values of the settings that are set.

@@ -5,7 +5,9 @@ import SQLiteStore
 /// The database file of the claims, which record which payments were taken. If the file cannot be used, the daemon
 /// refuses to claim payments. Everything else works: keys are resolved, and `status` and health report the failure.
 struct ClaimsFile {
+    /// Records claims; refuses them if the file cannot be used.
     let ledger: any ClaimLedger
+    /// The open file; nil if it cannot be used.
     private let store: ClaimStore?
 
     init(path: String, clock: some WallClock, logger: Logger) {

@@ -9,7 +9,7 @@ import Vocabulary
 /// | `closed` | the database was closed and no write-ahead log was left |
 /// | `replaced INODE` | the database file was moved or replaced while in use; the daemon had the file INODE open |
 /// | `head HEAD [BOOT]` | the last acknowledged audit record; BOOT is the machine's boot, or `last` at a shutdown |
-/// | `log GENERATION [HEAD]` | the write-ahead log with that record; HEAD was the last record when the log was started |
+/// | `log GENERATION [HEAD]` | the write-ahead log with that record; HEAD was the last record when it was started |
 /// | `lost TEXT` | a loss that was accepted and is not in the audit yet |
 /// | `end` | the last line; lines below it are the rest of an earlier, longer content and are ignored |
 ///

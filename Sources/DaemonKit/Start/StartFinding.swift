@@ -2,6 +2,7 @@ import Logging
 
 /// A problem that prevents a start, or that the operator must know after it: a code and a message in three parts.
 package struct StartFinding: Equatable, Sendable {
+    /// The kinds of findings. `docs/storage-failures.md` explains each.
     package enum Code: String, CaseIterable, Sendable {
         case restoreUnfinished
         case databaseMissing

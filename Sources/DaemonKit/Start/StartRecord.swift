@@ -25,7 +25,9 @@ final class StartRecord: Sendable {
     private let observation: StartObservation
     /// The restore and the losses to record: the action of each audit record and its reason.
     private let reasons = Mutex<[(action: AuditAction, reason: String)]>([])
+    /// Whether the audit contains the record of this start.
     private let isRecorded = Atomic(false)
+    /// Whether ``write()`` has nothing left to do.
     private let isComplete = Atomic(false)
 
     init(
