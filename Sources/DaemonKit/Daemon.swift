@@ -12,7 +12,7 @@ import Vocabulary
 package enum Daemon {
     /// Opens the state directory, lock, master key, database and sockets, and serves until SIGTERM or SIGINT.
     ///
-    /// - Parameter acceptsOlder: whether to start with a database that lacks changes it once held.
+    /// - Parameter acceptsOlder: whether to start with a database that lacks changes that it once contained.
     /// - Throws: ``StartRefusal``, ``SettingsError`` or `MerchantError`.
     package static func run(_ settings: Settings, acceptsOlder: Bool = false, logger: Logger) async throws {
         for failure in ProcessProtection.apply() {
@@ -26,8 +26,8 @@ package enum Daemon {
         let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlder).orRefusal()
         for warning in warnings { warning.log(logger) }
         Restore.removeLeftovers(settings)
-        // Opening the database creates a log, which hides the loss: if this start fails before its record, the next one finds
-        // the loss in the lock file.
+        // Opening the database creates a log, so the files no longer show a loss afterwards. If this start fails before
+        // it records the loss in the audit, the next start finds the loss in the lock file.
         try lock.keep(losses.map(\.fact))
         try lock.markOpening()
 
@@ -37,13 +37,13 @@ package enum Daemon {
             do {
                 try await serve(settings, store, observation, acceptsOlder: acceptsOlder, lock, logger)
             } catch {
-                if let replaced = store.store.checkPlace() { lock.markReplaced(replaced) }
+                if let inode = store.store.checkPlace() { lock.markReplaced(inode) }
                 try? store.store.close()
                 throw error
             }
         } catch {
-            // Closing the last connection removes the log: the next start must not expect one.
-            if lock.replaced == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
+            // Closing the last connection removed the log, so the next start must not expect one.
+            if lock.replacedInode == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
                 try? markClosed(settings, lock)
             }
             throw error
@@ -90,20 +90,22 @@ package enum Daemon {
     }
 
     private static func close(_ store: SQLiteStore, _ settings: Settings, _ lock: InstanceLock) throws {
-        if let replaced = store.checkPlace() {
-            // The log belongs to the file that was moved.
-            lock.markReplaced(replaced)
+        if let inode = store.checkPlace() {
+            // The log belongs to the file that was moved. So the lock file keeps that file's inode and is not marked as
+            // closed.
+            lock.markReplaced(inode)
             return try store.close()
         }
         lock.markClosing()
         try store.close()
         try markClosed(settings, lock)
-        // The shared memory was removed: reserve its space for the next start.
+        // The close removed the shared memory file. Its space is reserved for the next start.
         DiskReserve(directory: settings.stateDirectory).keep()
     }
 
     private static func markClosed(_ settings: Settings, _ lock: InstanceLock) throws {
-        // SQLite does not sync the removal of the log. After a power failure the old log would be refused as a foreign one.
+        // SQLite does not sync the directory after it removes the log. Without this sync, a power failure could bring
+        // the old log back, and the next start would refuse it.
         try Durable.sync(settings.stateDirectory)
         try lock.markClosed(leavingLog: StartObserver(settings: settings).hasLog)
     }
@@ -112,7 +114,8 @@ package enum Daemon {
 // MARK: - The master key
 
 extension Daemon {
-    /// Creates the master key file for a new database. ``StartDecision`` refuses a database without its master key.
+    /// Creates the master key file for a new database. If a database exists but its master key file is missing,
+    /// ``StartDecision`` has already refused the start.
     private static func createMasterKey(
         _ observed: StartObservation.MasterKey, _ settings: Settings, logger: Logger
     ) throws {
@@ -133,6 +136,7 @@ extension Daemon {
         do {
             keyring = try MasterKeys(settings.masterKey).keyring(opening: store.store, at: store.clock.now)
         } catch let error as MerchantError where error.code == .masterKeyConflict {
+            // Throws a StartRefusal with a code, as for every other finding.
             var observation = observation
             observation.masterKey = .rejected(error.detail)
             _ = try StartDecision(on: observation, acceptsOlderDatabase: true).orRefusal()

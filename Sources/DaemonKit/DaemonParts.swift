@@ -8,7 +8,8 @@ import PaymentToken
 import Vocabulary
 import WireAPI
 
-/// What the services of the daemon share. This is the composition root: the one place that knows every part and connects them.
+/// The objects that the daemon's services share. This is the composition root: only this type creates all parts and
+/// connects them.
 struct DaemonParts {
     let settings: Settings
     let observed: ObservedStore
@@ -20,7 +21,7 @@ struct DaemonParts {
     let storeHealth: DaemonHealth
     let conditions = ConditionLog()
     let requests = RequestMetrics()
-    /// The daemon itself, as the audit names it.
+    /// The daemon itself, as the caller in audit records of its own actions.
     let caller = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
     let startedAt: Timestamp
     let logger: Logger
@@ -70,7 +71,7 @@ extension KeyCustody {
         self.init(keyring: keyring, certificateIssuers: certificateIssuers, cache: cache) { hash in
             try store.readNow { reading in
                 guard let keyPair = try reading.keyPair(hash) else { return nil }
-                // A destroyed key pair has no sealed bytes.
+                // A destroyed key pair has no sealed private key; one without bytes stands for it.
                 let sealed = try reading.sealedPrivateKey(of: hash)
                 return SealedKeyPair(
                     keyPair: keyPair,

@@ -42,5 +42,5 @@ package enum DaemonProgram {
     }
 }
 
-/// A subcommand ran and printed its result, and the result is negative.
+/// Ends a subcommand with status 1 after it printed a negative result.
 struct ChecksFailed: Error {}

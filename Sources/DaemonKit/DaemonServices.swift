@@ -13,10 +13,11 @@ import Vocabulary
 struct DaemonServices {
     let parts: DaemonParts
     let start: StartRecord
-    /// The unfinished backup of an earlier run.
+    /// The file of a backup that an earlier run did not finish; nil if there is none.
     let backupDraft: String?
 
-    /// Shut down last to first: the services before the servers store what the servers' last requests left.
+    /// At a shutdown, services stop in reverse order: the servers first. The services before them then store what is
+    /// only in memory, such as the key uses of the last requests.
     var all: [any Service] {
         storing + schedule + events + auditHeads + checks + backups + servers
     }
@@ -29,7 +30,7 @@ struct DaemonServices {
     private var caller: Caller { parts.caller }
     private var logger: Logger { parts.logger }
 
-    /// What requests leave in memory.
+    /// The services that store, at intervals and at a shutdown, what was only in memory until then.
     private var storing: [any Service] {
         [
             Recurring(

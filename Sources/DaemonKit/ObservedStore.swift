@@ -4,7 +4,8 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// The daemon's store, with the parts that it notifies after each commit. Those parts are built before it and need no store.
+/// The daemon's store, with the caches and the notifier that it calls after each commit. These do not use the store, so
+/// they are created before it.
 struct ObservedStore {
     let store: SQLiteStore
     let clock: any WallClock
@@ -13,7 +14,7 @@ struct ObservedStore {
     let keyResponses = KeyResponseCache()
     let notifier = EventNotifier()
 
-    /// - Parameter lock: keeps the end of the audit.
+    /// - Parameter lock: receives the last audit record after each commit.
     init(path: String, clock: any WallClock, lock: InstanceLock) throws {
         let database = try OpenedDatabase(path: path, clock: clock)
         self.clock = clock

@@ -4,9 +4,9 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Ends the process if the shutdown takes too long, and logs which service did not stop.
+/// Ends the process if the shutdown takes longer than ``length``, and logs which service did not stop.
 ///
-/// No acknowledged change is lost: it is on stable storage, as after a power failure.
+/// No acknowledged change is lost, because each change is on stable storage before it is acknowledged.
 final class ShutdownLimit: Sendable {
     /// Longer than the shutdown grace periods of both servers, shorter than systemd's default timeout of 90 seconds.
     static let length = Duration.seconds(30)
@@ -20,7 +20,7 @@ final class ShutdownLimit: Sendable {
 
     private let logger: Logger
     private let state = Mutex(State())
-    /// A queue of its own, which works while all other threads hang.
+    /// A separate queue, which still runs while all threads of the services hang.
     private let queue = DispatchQueue(label: "shutdown limit")
 
     init(logger: Logger) { self.logger = logger }
@@ -38,7 +38,7 @@ final class ShutdownLimit: Sendable {
 
     fileprivate func didStart(_ position: Int, _ name: String) { state.withLock { $0.running[position] = name } }
 
-    /// A service returns only when the daemon shuts down or has failed.
+    /// Starts the limit, because a service returns only when the daemon shuts down or has failed.
     fileprivate func didStop(_ position: Int) {
         state.withLock { $0.running[position] = nil }
         arm()
@@ -54,10 +54,10 @@ final class ShutdownLimit: Sendable {
     }
 
     private func terminate() {
-        // If writing the log hangs too, the kernel ends the process.
+        // If writing the log hangs too, the kernel ends the process after 2 seconds.
         signal(SIGALRM, SIG_DFL)
         alarm(2)
-        // Services stop last to first: the last one that still runs is the one that hangs.
+        // Services stop in reverse order, so the last one that still runs is the one that hangs.
         let hanging = state.withLock { $0.running.max { $0.key < $1.key }?.value }
         logger.critical(
             "the shutdown took too long: merchantkeyd exits now",
@@ -70,7 +70,7 @@ final class ShutdownLimit: Sendable {
 }
 
 extension ServiceGroupConfiguration {
-    /// The same group, with a bounded shutdown.
+    /// The same configuration, with a limit on how long the shutdown may take.
     func bounded(by limit: ShutdownLimit) -> ServiceGroupConfiguration {
         limit.watchSignals()
         var group = self

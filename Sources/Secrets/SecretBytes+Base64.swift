@@ -1,7 +1,8 @@
 extension SecretBytes {
-    /// Decodes Base64 (RFC 4648 section 4) directly into wiped memory, without an intermediate copy.
+    /// Decodes Base64 (RFC 4648 section 4) directly into the memory of the result, without a copy that would have to be
+    /// wiped.
     ///
-    /// - Parameter text: padded, without line breaks, with unused bits zero.
+    /// - Parameter text: padded, without line breaks. The unused bits of the last digit must be zero.
     /// - Returns: nil if the text is empty or not in this form.
     package static func decoding(base64 text: String) -> SecretBytes? {
         let digits = text.utf8

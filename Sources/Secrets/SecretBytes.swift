@@ -5,7 +5,7 @@ import Glibc
 /// The type is noncopyable and conforms to no protocol, so it cannot be interpolated, reflected, compared or encoded.
 /// The bytes are accessible only inside a closure.
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
-    // Proof for @unchecked Sendable: the memory has one owner, only the initializer writes it, and deinit frees it once.
+    // @unchecked Sendable is safe: the memory has one owner, only the initializer writes it, and deinit frees it once.
     private let memory: UnsafeMutableRawBufferPointer
 
     /// Allocates `count` zeroed bytes and passes them to `fill`. If `fill` throws, the bytes are wiped and freed.

@@ -9,7 +9,7 @@ package enum Wipe {
         data.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
 
-    /// Overwrites an array in place. `array` must be the only reference to its buffer, as for `Data`.
+    /// Overwrites an array in place. Like `data` above, `array` must be the only reference to its buffer.
     package static func bytes(_ array: inout [UInt8]) {
         array.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
@@ -18,11 +18,12 @@ package enum Wipe {
 // MARK: - Shared buffers
 
 extension Wipe {
-    /// Overwrites the buffer of an array without copy-on-write: every array that shares the buffer then contains zeros.
-    /// Call this only when no code reads any of them again.
+    /// Overwrites the buffer of an array without copy-on-write, so that every array that shares the buffer contains
+    /// zeros. Call this only if no code reads these arrays again.
     package static func sharedBytes(of array: [UInt8]) { array.withUnsafeBytes(overwrite) }
 
-    /// Overwrites the buffer of a string, as for an array. The string must not be a literal: its memory is read-only.
+    /// Overwrites the buffer of a string, and so of every string that shares it. The string must not be a literal,
+    /// because the memory of a literal is read-only.
     package static func sharedBytes(of text: String) {
         _ = text.utf8.withContiguousStorageIfAvailable { overwrite(UnsafeRawBufferPointer($0)) }
     }

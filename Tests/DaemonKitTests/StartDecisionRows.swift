@@ -15,12 +15,12 @@ enum Rows {
             "storage: the database was moved away with its log while in use", .refusesUnlessAccepted([.databaseMissing])
         ) {
             $0 = Observations.afterKill
-            $0.marks.replaced = 42
+            $0.marks.replacedInode = 42
             ($0.database, $0.log) = (nil, nil)
         },
         Row("storage: the database was moved away with its log while in use, and both are back", .opens) {
             $0 = Observations.afterKill
-            $0.marks.replaced = 42
+            $0.marks.replacedInode = 42
         },
         Row("storage: the log was removed while in use", .refusesUnlessAccepted([.logMissing])) {
             $0 = Observations.afterKill
@@ -84,11 +84,11 @@ enum Rows {
         },
         Row("a shutdown that another program's connection kept from removing the log", .opens) {
             $0 = Observations.afterKill
-            $0.marks.head = $0.marks.head?.asLast
+            $0.marks.head = $0.marks.head?.asWrittenAtShutdown
         },
         Row("a log-less restart of the machine after a shutdown that left the log to another program", .opens) {
             $0 = Observations.afterCheckpointElsewhere
-            $0.marks.head = $0.marks.head?.asLast
+            $0.marks.head = $0.marks.head?.asWrittenAtShutdown
             $0.bootIdentifier = "boot-2"
         },
         Row("the log is missing, and the lock file names no head", .refusesUnlessAccepted([.logMissing])) {
@@ -135,14 +135,14 @@ enum Rows {
         },
         Row("a log beside another database that took its place while in use", .refuses(.logOfAnotherDatabase)) {
             $0 = Observations.afterKill
-            $0.marks.replaced = 41
+            $0.marks.replacedInode = 41
         },
         Row(
             "another database took its place while in use, and the log is missing",
             .refusesUnlessAccepted([.databaseReplaced])
         ) {
             $0 = Observations.afterKill
-            ($0.marks.replaced, $0.log) = (41, nil)
+            ($0.marks.replacedInode, $0.log) = (41, nil)
         },
         Row("an older copy lies beneath the log", .refuses(.databaseOlderThanLog)) {
             $0 = Observations.afterKill
@@ -235,7 +235,7 @@ enum Rows {
         Row("the claims file has no log after a clean shutdown that left the database's", .opens) {
             $0 = Observations.afterKill
             $0.hasClaimsLog = false
-            $0.marks.head = $0.marks.head?.asLast
+            $0.marks.head = $0.marks.head?.asWrittenAtShutdown
         },
     ]
 

@@ -117,7 +117,7 @@ enum Observations {
         observation.database = file
         observation.hasClaims = true
         observation.marks = LockMarks(isClosed: true)
-        observation.marks.head = LockMarks.Head(head, onBoot: "boot-1").asLast
+        observation.marks.head = LockMarks.Head(head, onBoot: "boot-1").asWrittenAtShutdown
         return observation
     }
 

@@ -47,7 +47,7 @@ import Testing
         observation.marks.unrecordedLosses = ["the write-ahead log is missing"]
         #expect(observation.auditQuestion == nil)
         observation = Observations.afterKill
-        observation.marks.replaced = 41
+        observation.marks.replacedInode = 41
         #expect(observation.auditQuestion == nil)
         observation = Observations.afterKill
         observation.isRestoreUnfinished = true
@@ -68,12 +68,12 @@ import Testing
 
     @Test func `marks are read as they were written`() {
         var marks = LockMarks(isOpen: true)
-        marks.replaced = 42
+        marks.replacedInode = 42
         marks.head = LockMarks.Head(head, onBoot: "boot-1")
         marks.log = LockMarks.Log(generation: "generation-1", base: Observations.base)
         marks.unrecordedLosses = ["the write-ahead log is missing", "the shipped head is missing"]
         #expect(Self.read(marks) == marks)
-        marks.head = marks.head?.asLast
+        marks.head = marks.head?.asWrittenAtShutdown
         marks.log = LockMarks.Log(generation: "generation-1", base: nil)
         #expect(Self.read(marks) == marks)
         marks.head = LockMarks.Head(head, onBoot: "")
@@ -94,11 +94,12 @@ import Testing
     }
 
     @Test func `nothing can follow the head of a shutdown, or one of this boot`() {
-        #expect(LockMarks.Head(head, onBoot: "boot-1").doubt(onBoot: "boot-1") == nil)
-        #expect(LockMarks.Head(head, onBoot: "boot-1").asLast.doubt(onBoot: "boot-2") == nil)
-        #expect(LockMarks.Head(head, onBoot: "boot-1").doubt(onBoot: "boot-2") != nil)
-        #expect(LockMarks.Head(head, onBoot: "boot-1").doubt(onBoot: "") != nil)
-        #expect(LockMarks.Head(head, onBoot: "").doubt(onBoot: "") != nil)
+        #expect(LockMarks.Head(head, onBoot: "boot-1").reasonForLaterChanges(onBoot: "boot-1") == nil)
+        let written = LockMarks.Head(head, onBoot: "boot-1").asWrittenAtShutdown
+        #expect(written.reasonForLaterChanges(onBoot: "boot-2") == nil)
+        #expect(LockMarks.Head(head, onBoot: "boot-1").reasonForLaterChanges(onBoot: "boot-2") != nil)
+        #expect(LockMarks.Head(head, onBoot: "boot-1").reasonForLaterChanges(onBoot: "") != nil)
+        #expect(LockMarks.Head(head, onBoot: "").reasonForLaterChanges(onBoot: "") != nil)
     }
 
     @Test func `a log's base is the last record before SQLite restarted it`() {

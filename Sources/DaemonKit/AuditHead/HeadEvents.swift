@@ -2,7 +2,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Stores an event with the audit's head if the head has changed, so that webhooks send it to other machines.
+/// Stores an event with the audit's head if the head has changed. Webhooks then send the head to other machines.
 struct HeadEvents: RecurringTask {
     let operations: AuditOperations
     let logger: Logger

@@ -2,9 +2,10 @@ import Glibc
 package import MerchantCore
 package import Vocabulary
 
-/// The file that audit heads are shipped to: one line for each, with its time. Lines are only appended.
+/// The file to which the daemon ships audit heads. Each line holds a time and a head. Lines are only appended.
 package struct HeadFile {
-    /// How much of the end is read, in bytes: more than the zeros that a crash may leave after the last complete line.
+    /// How many bytes are read from the end of the file: more than the zeros that a crash may leave after the last
+    /// line.
     private static let tail = 65_536
 
     /// The length of the longest line, in bytes.
@@ -19,8 +20,8 @@ package struct HeadFile {
         package let head: AuditHead
     }
 
-    /// - Returns: the last complete line; nil where there is no file, or nothing in it.
-    /// - Throws: ``SettingsError`` where the file cannot be read, or does not end with a head.
+    /// - Returns: the last complete line; nil if the file is missing or has no complete line.
+    /// - Throws: ``SettingsError`` if the file cannot be read, or its end contains other text than heads.
     package func last() throws -> Line? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
@@ -35,13 +36,13 @@ package struct HeadFile {
         guard pread(file, &bytes, bytes.count, off_t(found.size - bytes.count)) == bytes.count else {
             throw failure("cannot be read")
         }
-        // A crash may have left an incomplete line.
-        let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[..<$0] } ?? []
-        if let last = whole.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first {
+        // A crash may have left an incomplete line at the end, which is ignored.
+        let completeLines = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[..<$0] } ?? []
+        if let last = completeLines.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first {
             return last
         }
-        // An incomplete first line has nothing before it.
-        guard whole.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
+        // No head was found. That is no error if the file contains only zeros or an incomplete first line.
+        guard completeLines.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
             throw SettingsError(
                 "'audit.head.file' names \(path), whose last \(bytes.count) bytes hold no head, expected lines that the daemon wrote; find out what changed the file. If you move it away, the daemon creates a new one, and the next start cannot detect an older copy of the database"
             )
@@ -63,7 +64,7 @@ package struct HeadFile {
         let file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard file >= 0 else { throw failure("cannot be opened") }
         defer { close(file) }
-        // Ends an incomplete line first.
+        // If a crash left an incomplete line at the end, a line feed ends it first.
         var last: UInt8 = UInt8(ascii: "\n")
         if let found = FileStatus(descriptor: file), found.size > 0 { _ = pread(file, &last, 1, off_t(found.size - 1)) }
         let text = Array("\(last == UInt8(ascii: "\n") ? "" : "\n")\(now.rfc3339) \(head)\n".utf8)

@@ -4,8 +4,9 @@ import MerchantOperations
 import SQLiteStore
 import Synchronization
 
-/// Copies the audit's head to a file and to syslog, at the start, at an interval and at shutdown. The copies show when records
-/// were cut off or an older copy of the database was put back.
+/// Copies the audit's head, which is the number and hash of the last audit record, to a file and to syslog, at the
+/// start, at an interval and at shutdown. A comparison with such a copy shows whether audit records were removed or an
+/// older copy of the database was put back.
 struct HeadShipping: RecurringTask {
     private let store: SQLiteStore
     private let conditions: ConditionLog
@@ -16,10 +17,11 @@ struct HeadShipping: RecurringTask {
     /// A file or socket that heads are written to. A failure of one does not affect the others.
     private struct Target {
         let write: @Sendable (AuditHead) throws -> Void
+        /// The last head that was written.
         var shipped: AuditHead?
     }
 
-    /// When the shipment in progress began; nil between two.
+    /// When the shipment in progress began; nil if none is in progress.
     final class Progress: Sendable {
         let begunAt = Mutex<ContinuousClock.Instant?>(nil)
     }
@@ -70,6 +72,7 @@ struct HeadShipping: RecurringTask {
 
 /// Reports a shipment that does not end because a disk or network hangs.
 struct HeadShippingWatch: RecurringTask {
+    /// A shipment that takes longer is reported.
     static let patience = Duration.seconds(30)
 
     let progress: HeadShipping.Progress

@@ -1,7 +1,7 @@
 import Glibc
 import MerchantCore
 
-/// Sends one line for each head to the local syslog daemon, which may send it off the machine.
+/// Sends each audit head as one line to the local syslog daemon, which may forward it to another machine.
 struct SyslogSocket {
     /// Facility authpriv (10), severity notice (5), RFC 5424 section 6.2.1.
     private static let priority = 10 * 8 + 5
@@ -21,7 +21,7 @@ struct SyslogSocket {
         let text = Array("<\(Self.priority)>merchantkeyd[\(getpid())]: audit head \(head)".utf8)
         let sent = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                // Does not wait for a syslog daemon that does not read.
+                // With MSG_DONTWAIT, a syslog daemon that does not read cannot block this one.
                 sendto(
                     descriptor, text, text.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0,
                     socklen_t(MemoryLayout<sockaddr_un>.size))

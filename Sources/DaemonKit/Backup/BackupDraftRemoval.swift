@@ -2,9 +2,11 @@ import MerchantOperations
 import SQLiteStore
 import ServiceLifecycle
 
-/// Removes the unfinished backup that a killed daemon left behind. It is a service because the disk may hang, which must not delay the start.
+/// Removes the unfinished backup that a killed daemon left behind. It is a service, so that a disk that hangs does not
+/// delay the start.
 struct BackupDraftRemoval: Service {
-    /// Read before this daemon creates backups of its own.
+    /// The unfinished file; nil if there is none. Determined before this daemon creates its first backup, so it is not
+    /// the draft of that backup.
     let draft: String?
     let store: SQLiteStore
 

@@ -5,7 +5,7 @@ package struct BackupRetention {
     private static let prefix = "merchantkeyd-"
     private static let suffix = ".backup"
 
-    /// The least number that is kept.
+    /// The smallest number of backups to keep.
     let keep: Int
     /// The interval between two backups.
     let every: Duration
@@ -25,14 +25,15 @@ package struct BackupRetention {
         names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }.sorted()
     }
 
-    /// The backups to remove: those beyond the number that is kept, if enough time has passed for that many newer ones. When the
-    /// clock jumps ahead, backups are made early, and they must not replace the older ones.
+    /// Returns the backups to remove. A backup is removed if ``keep`` newer ones exist and it is about ``keep``
+    /// intervals old. The age matters when the clock jumps ahead: new backups are then created too early, and must not
+    /// replace the older ones.
     ///
     /// - Parameters:
-    ///   - backups: oldest first, none from the future.
-    ///   - now: by the confirmed time.
+    ///   - backups: the names of the files, oldest first, none with a time in the future.
+    ///   - now: the confirmed time.
     package func expired(among backups: [String], at now: Timestamp) -> [String] {
-        // Half an interval less, so that a backup that took long does not keep another.
+        // Half an interval less is enough, so that a newer backup that was created late does not delay the removal.
         let limit = Self.name(at: now.adding(.zero - every * keep + every / 2))
         return backups.dropLast(keep).filter { $0 <= limit }
     }

@@ -6,9 +6,9 @@ import Vocabulary
 
 /// Creates a backup at an interval, verifies it, and removes the oldest beyond the number to keep.
 struct BackupSchedule: RecurringTask {
-    /// The longest pause between a failure and the next attempt.
+    /// The longest pause until the next check whether a backup is due, or until the next attempt after a failure.
     static let longestPause = Duration.seconds(600)
-    /// The newest backup that failed its verification: better than none.
+    /// The name of the newest backup that failed its verification. It is kept because it may be the only backup.
     private static let notGood = "not-good.backup"
 
     private let settings: BackupSettings
@@ -20,8 +20,8 @@ struct BackupSchedule: RecurringTask {
     private let conditions: ConditionLog
     private let logger: Logger
     private var hasRemovedLeftovers = false
-    /// The machine's uptime when this run created its last backup. A change of the clock makes no backup due: each would replace an
-    /// older one.
+    /// The machine's uptime when this daemon began its last backup; nil if it has created none. A change of the clock
+    /// does not change the uptime, so it cannot make extra backups due, which would replace older ones.
     private var lastCreated: Duration?
     private(set) var nextPause: Duration?
 
@@ -55,7 +55,7 @@ struct BackupSchedule: RecurringTask {
             if let lastCreated, clock.uptime < lastCreated + settings.every {
                 return min(lastCreated + settings.every - clock.uptime, retry)
             }
-            // A time in the future comes from a wrong clock: it must not delay the next backup.
+            // A time in the future comes from a wrong clock and must not delay the next backup.
             last = try await operations.lastVerified()
                 .flatMap { $0 > clock.now ? nil : $0 }
             if let last, last.adding(settings.every) > clock.now {
@@ -88,7 +88,8 @@ struct BackupSchedule: RecurringTask {
         _ = try await operations.createBackup(at: path, for: request)
         let verification: BackupVerificationResult
         do { verification = try await operations.verifyBackup(path, for: request) } catch {
-            // Only verified backups are kept and counted: others would fill the disk and take their place.
+            // A backup that could not be verified is removed. It would fill the disk, and count as one of the backups
+            // to keep.
             unlink(path)
             throw error
         }
@@ -105,7 +106,8 @@ struct BackupSchedule: RecurringTask {
         removeOldest(keeping: name)
     }
 
-    /// Twice the interval without a verified backup is a warning, four times is critical.
+    /// Reports a warning if no verified backup was created for twice the interval, and a critical finding after four
+    /// times.
     private func reportAge(of last: Timestamp?) async {
         let since = last ?? startedAt
         let now = clock.now
@@ -120,8 +122,8 @@ struct BackupSchedule: RecurringTask {
         } catch { logger.error("the event backupOverdue could not be stored", metadata: ["error": "\(error)"]) }
     }
 
-    /// Removes only files that the schedule named. Files with a time in the future come from a wrong clock or another machine: they
-    /// are not counted and stay.
+    /// Removes the oldest of the files whose names have the form of ``BackupRetention/name(at:)``. Files with a time in
+    /// the future come from a wrong clock or another machine. They are neither counted nor removed.
     ///
     /// - Parameter newest: the backup that was just created, which is always kept.
     private func removeOldest(keeping newest: String) {

@@ -32,7 +32,9 @@ final class BackupService: BackupVerifying {
 
     func discard(_ path: String) async { await WorkThreads.waiting.run { _ = unlink(path) } }
 
-    /// Runs on threads that may block, because the disk of a backup may hang.
+    /// Runs one operation at a time, on threads that may block, because the disk of a backup may hang.
+    ///
+    /// - Throws: `overloaded` if another operation is in progress.
     private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
             throw MerchantError(.overloaded, "another backup is being created or verified; retry when it is finished")

@@ -10,7 +10,8 @@ struct BackupVerification {
     let clock: any WallClock
 
     /// - Parameters:
-    ///   - path: a copy that may be changed; its schema is migrated.
+    ///   - path: a copy that may be changed. Opening it migrates its schema.
+    ///   - accepts: whether `finish` is called even if the verification finds something.
     ///   - finish: called at the end with the copy still open, if there is no finding or `accepts` is true.
     /// - Throws: if the master key does not open the copy, or the copy cannot be opened at all.
     func run(
@@ -46,7 +47,7 @@ struct BackupVerification {
         }
     }
 
-    /// Verifies a temporary copy. The file is not changed.
+    /// Verifies a temporary copy of the backup, and removes the copy. Does not change the file.
     func run(onCopyOf file: String) async throws -> BackupVerificationResult {
         let backup = try BackupFile(reading: file)
         let scratch = try ScratchDirectory(near: file, bytes: backup.manifest.databaseBytes)

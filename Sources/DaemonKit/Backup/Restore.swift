@@ -4,10 +4,11 @@ import MerchantOperations
 import SQLiteStore
 import Vocabulary
 
-/// Replaces a database by a backup. At any time either the old or the new database is in place, or the daemon refuses to start and
-/// asks for the restore to be run again.
+/// Replaces a database by a backup. At any time either the old or the new database is in place, or the daemon refuses
+/// to start and asks for the restore to be run again.
 struct Restore {
     let settings: Settings
+    /// The path of the backup.
     let file: String
     /// Whether an existing database is moved aside.
     let replaces: Bool
@@ -19,7 +20,7 @@ struct Restore {
     /// The changes since the backup, which the restore undoes.
     enum RevertedChange {
         case known(DatabaseDifference)
-        /// They are not known, for this reason.
+        /// The changes are not known. The text is the reason.
         case unknown(String)
 
         var summary: String {
@@ -47,16 +48,19 @@ struct Restore {
         let aside: String?
     }
 
-    /// The longest text that is repeated from an earlier restore, in characters.
+    /// How many characters of the text about an earlier restore are repeated.
     private static let longestUndone = 500
 
+    /// The copy of the backup that becomes the database.
     private var draft: String { Self.draft(settings) }
-    /// A rollback journal exists only if the creation of a database was interrupted. SQLite would apply it to any database beside it.
+    /// The suffixes of all files of a database. A rollback journal (`-journal`) exists only if the creation of a
+    /// database was interrupted. It is moved too, because SQLite would apply it to the new database.
     private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     private static func draft(_ settings: Settings) -> String { settings.databasePath + ".restoring" }
 
-    /// Removes the copy of a restore that was killed before it changed anything. Call with the directory locked.
+    /// Removes the files of a restore that was killed before it changed anything. Call while the ``InstanceLock`` is
+    /// held.
     static func removeLeftovers(_ settings: Settings) {
         for suffix in suffixes { unlink(draft(settings) + suffix) }
         unlink(settings.restoreMarkerPath + RestoreMarker.draft)
@@ -92,7 +96,7 @@ struct Restore {
                     try WaitingTimesAfterRestore.restart(
                         at: clock.now, exported: undone.exportedKeys, in: $0)
                 }
-                // Moves the content of the log into the database file: only that file is put in place.
+                // Moves the content of the log into the database file, because only that file is put in place.
                 try await copy.eraseRemovedBytes()
             }
             guard acceptsFindings || verification.findings.isEmpty else {
@@ -108,13 +112,15 @@ struct Restore {
         }
         let aside = begun ?? "\(settings.stateDirectory)/replaced-\(clock.now.rfc3339.filter { $0 != ":" })"
         let isMoved = try exchange(aside, marker)
-        // The old marks describe the old database.
+        // The former marks in the lock file describe the old database.
         try lock.set { $0 = .init(isClosed: true) }
         try marker.remove()
         return Report(verification: verification, undone: undone, aside: isMoved ? aside : nil)
     }
 
-    /// - Returns: whether an old database was moved aside.
+    /// Moves the files of the old database into the directory `aside`, and gives the draft the name of the database.
+    ///
+    /// - Returns: whether there was an old database.
     private func exchange(_ aside: String, _ marker: RestoreMarker) throws -> Bool {
         for suffix in Self.suffixes.dropFirst() { unlink(draft + suffix) }
         try Durable.sync(draft)
@@ -122,7 +128,8 @@ struct Restore {
         for suffix in Self.suffixes {
             let here = settings.databasePath + suffix
             let there = "\(aside)/merchantkeyd.sqlite\(suffix)"
-            // A file that is already there was moved by an interrupted run: then the file here is from the backup.
+            // If the file is already in the directory `aside`, an interrupted restore moved it. Then the file at `here`
+            // is from the backup and stays.
             guard access(here, F_OK) == 0, access(there, F_OK) != 0 else { continue }
             guard mkdir(aside, 0o700) == 0 || errno == EEXIST else { throw Durable.failure("cannot create \(aside)") }
             guard rename(here, there) == 0 else { throw Durable.failure("cannot move \(here) aside") }
@@ -136,9 +143,12 @@ struct Restore {
         return isMoved
     }
 
-    /// What a recent restore undid: an operator may not have handled it yet, and this restore replaces its record.
+    /// What a recent earlier restore undid. This restore replaces the record of that one, but an operator may not have
+    /// handled it yet. So the text is repeated in the new record.
+    ///
+    /// - Parameter begun: as in ``oldDatabase(_:)``.
     private func undoneBefore(_ begun: String?) -> String? {
-        guard let old = old(begun) else { return nil }
+        guard let old = oldDatabase(begun) else { return nil }
         func fact(_ name: String) -> String { DatabaseInspection.fact(name, in: old) ?? "" }
         let since = Timestamp(rfc3339: fact(StartOperations.olderSinceFact))
         guard
@@ -149,8 +159,11 @@ struct Restore {
         return undone.isEmpty ? nil : String(undone.prefix(Self.longestUndone))
     }
 
-    /// The path of the database that is replaced.
-    private func old(_ begun: String?) -> String? {
+    /// The path of the database that is replaced; nil if there is none.
+    ///
+    /// - Parameter begun: the directory to which an interrupted restore was moving the old database; nil if there was
+    ///   no such restore.
+    private func oldDatabase(_ begun: String?) -> String? {
         let aside = begun.map { "\($0)/merchantkeyd.sqlite" }
         if let aside, access(aside, F_OK) == 0 { return aside }
         return hasDatabase ? settings.databasePath : nil
@@ -158,10 +171,10 @@ struct Restore {
 
     /// Compares the database that is replaced with the one that replaces it.
     ///
-    /// - Parameter begun: where an interrupted restore was moving the old one.
+    /// - Parameter begun: as in ``oldDatabase(_:)``.
     private func compare(with begun: String?) -> RevertedChange {
-        guard let old = old(begun) else { return .unknown("there was no database here") }
-        // The log was not moved yet: without it the old database lacks its last changes.
+        guard let old = oldDatabase(begun) else { return .unknown("there was no database here") }
+        // If the old database was moved but its log was not, the moved database lacks its last changes.
         guard old == settings.databasePath || access(settings.databasePath + "-wal", F_OK) != 0 else {
             return .unknown("an earlier restore was interrupted while it moved the old database aside")
         }

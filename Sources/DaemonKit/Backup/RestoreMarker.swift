@@ -1,13 +1,14 @@
 import Glibc
 
-/// Notes that a restore is in progress, and where the old database goes. The file exists from before the first file is moved until
-/// after the last.
+/// A file that exists while a restore moves files: from before it moves the first until after it moved the last. It
+/// contains the path of the directory to which the restore moves the old database.
 struct RestoreMarker {
+    /// The suffix of the file until it is complete and gets its name.
     static let draft = ".new"
 
     let path: String
 
-    /// - Returns: where the old database goes; nil if no restore is in progress.
+    /// - Returns: the directory to which the old database is moved; nil if no restore is in progress.
     func read() throws -> String? {
         guard access(path, F_OK) == 0 else { return nil }
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -15,6 +16,7 @@ struct RestoreMarker {
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = max(0, Glibc.read(file, &bytes, bytes.count))
+        // A marker without a path still shows that a restore is in progress.
         return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").first.map(String.init)
             ?? path + "-aside"
     }

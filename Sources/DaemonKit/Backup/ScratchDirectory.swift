@@ -16,7 +16,7 @@ struct ScratchDirectory {
             guard mkdtemp(&template) != nil else { continue }
             path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let free = Self.freeSpace(in: path)
-            // The copy, and its log while the schema is migrated.
+            // Space for the copy, and for its log while the schema is migrated.
             let needed = bytes + bytes / 4 + (4 << 20)
             guard free >= needed else {
                 rmdir(path)
@@ -33,7 +33,7 @@ struct ScratchDirectory {
         )
     }
 
-    /// The bytes that can still be written; 0 if unknown.
+    /// How many bytes can still be written; 0 if unknown.
     static func freeSpace(in directory: String) -> Int {
         var found = statvfs()
         guard statvfs(directory, &found) == 0 else { return 0 }
@@ -42,7 +42,7 @@ struct ScratchDirectory {
 
     func remove() { Self.remove(path) }
 
-    /// Removes the copies of verifications that were killed.
+    /// Removes the directories that killed verifications left.
     static func removeLeftovers(in directory: String) {
         for name in DirectoryListing.names(in: directory) where name.hasPrefix(prefix) {
             remove("\(directory)/\(name)")

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Vocabulary
 
-/// How a subcommand prints its result.
+/// The option that selects how a subcommand prints its result.
 struct ReportOptions: ParsableArguments {
     enum Form: String, ExpressibleByArgument, CaseIterable { case table, json }
 

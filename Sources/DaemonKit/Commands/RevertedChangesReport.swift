@@ -9,9 +9,9 @@ struct RevertedChangesDocument: Encodable {
         private(set) var rollId: String?
         private(set) var partnerInternalMerchantIdentifier: String?
         let merchantIdentifier: String?
-        /// In the old database.
+        /// The state in the old database.
         let was: String
-        /// Now; absent where the restored database does not have it.
+        /// The state in the restored database; absent if that database lacks the key pair, roll or other subject.
         let now: String?
 
         init(_ change: DatabaseDifference.Change) {
@@ -44,7 +44,8 @@ struct RevertedChangesDocument: Encodable {
 
     init(_ undone: Restore.RevertedChange) { self.undone = undone }
 
-    /// `{"unknownBecause": …}`, or for each kind `kind` the members `kindCount` and `kind`.
+    /// Encodes `{"unknownBecause": …}` if the changes are not known. Otherwise encodes two members for each kind of
+    /// change, such as `missingCount` and `missing`.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
         switch undone {
@@ -60,7 +61,7 @@ struct RevertedChangesDocument: Encodable {
 }
 
 extension Restore.RevertedChange {
-    /// The same as text: a line for each change and what to do about it.
+    /// The changes as text: a line for each, with what to do about it.
     func lines(since backup: Timestamp) -> [(name: String, value: String)] {
         switch self {
         case .unknown:

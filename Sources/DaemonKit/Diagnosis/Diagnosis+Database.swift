@@ -5,7 +5,7 @@ import MerchantOperations
 import SQLiteStore
 import Vocabulary
 
-/// Claims, database content, master key, certificates and clock.
+/// The checks of claims, database content, master key, certificates and clock.
 extension Diagnosis {
     mutating func checkClaims() {
         guard access(settings.claimsPath, F_OK) == 0 else { return }
@@ -20,15 +20,18 @@ extension Diagnosis {
         }
     }
 
-    /// - Parameter isServing: whether a daemon has the database open, with its master key.
+    /// - Parameter isServing: whether a daemon runs on this database. Then it has the right master key, even if this
+    ///   process cannot load it.
     mutating func checkDatabase(isServing: Bool) async {
         guard access(settings.databasePath, F_OK) == 0 else {
             note("database content", .warning, "there is no database at \(settings.databasePath)")
-            return await checkStart(nil)
+            return await checkNextStart(nil)
         }
         let now = clock.now
         let inspection: DatabaseInspection
         do {
+            // A restore leaves this fact until the next start has recorded it. With it, the check of the next start
+            // accepts that the database is older than the shipped head.
             inspection = try DatabaseInspection(
                 of: settings.databasePath, at: now, fact: StartOperations.restoredFact)
         } catch is DatabaseInspection.Unfinished {
@@ -37,7 +40,7 @@ extension Diagnosis {
             return note("database content", .failure, Self.detail(of: error))
         }
         check(inspection)
-        await checkStart(inspection)
+        await checkNextStart(inspection)
         checkMasterKey(inspection, isServing: isServing)
         checkCertificates(inspection)
         checkClock(inspection, now)
@@ -77,16 +80,18 @@ extension Diagnosis {
         } else {
             note("schema", .success, "version \(found)")
         }
-        switch inspection.coverage {
-        case let coverage? where coverage.lastVerified == nil:
-            note("backups", .warning, "no backup has been verified yet")
-        case let coverage?:
-            note(
-                "backups", coverage.merchantsWithoutBackup == 0 ? .success : .warning,
-                "the last verified backup was created at \(coverage.lastVerified?.rfc3339 ?? "-"); the newest keys of \(coverage.merchantsWithoutBackup) merchants are in no verified backup"
-            )
-        case nil: break
+        // Nil if the records of backups cannot be read, for example in an older schema. Then nothing is reported.
+        if let backups = inspection.coverage { check(backups) }
+    }
+
+    private mutating func check(_ backups: BackupCoverage) {
+        guard let lastVerified = backups.lastVerified else {
+            return note("backups", .warning, "no backup has been verified yet")
         }
+        note(
+            "backups", backups.merchantsWithoutBackup == 0 ? .success : .warning,
+            "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of \(backups.merchantsWithoutBackup) merchants are in no verified backup"
+        )
     }
 
     private mutating func checkMasterKey(_ inspection: DatabaseInspection, isServing: Bool) {
@@ -100,7 +105,7 @@ extension Diagnosis {
                     : "a rotation between the master keys \(identifiers.sorted().joined(separator: ", ")) is in progress"
             )
         } catch {
-            // A systemd credential is visible to the daemon's own process only.
+            // Only the daemon's own process can read a systemd credential.
             let cannotCheck = isServing && settings.masterKey.current.file == nil
             note(
                 "master key fits", cannotCheck ? .warning : .failure,
@@ -111,19 +116,20 @@ extension Diagnosis {
     }
 
     private mutating func checkCertificates(_ inspection: DatabaseInspection) {
-        guard let ending = inspection.ending else {
+        guard let certificates = inspection.ending else {
             return note(
                 "certificates", .warning,
                 "not counted, because the schema is older than this program or an index is missing; start the daemon, then run 'merchantkeyctl status'"
             )
         }
-        let bySeverity = ending.ended.bySeverity.merging(ending.ending.bySeverity, uniquingKeysWith: +)
+        let (expired, expiring) = (certificates.ended, certificates.ending)
+        let bySeverity = expired.bySeverity.merging(expiring.bySeverity, uniquingKeysWith: +)
         let worst = bySeverity.filter { $0.value > 0 }.keys.max()
         note(
             "certificates", worst == .critical ? .failure : worst == .warning ? .warning : .success,
             worst == nil
                 ? "no certificate of an active key has expired or expires within 60 days"
-                : "\(ending.ending.all) certificates of active keys expire within 60 days (\(ending.ending.current) of current keys); \(ending.ended.all) have expired (\(ending.ended.current) of current keys)"
+                : "\(expiring.all) certificates of active keys expire within 60 days (\(expiring.current) of current keys); \(expired.all) have expired (\(expired.current) of current keys)"
         )
     }
 

@@ -1,8 +1,10 @@
 import Glibc
 
-/// Files, sockets, disk space and process limits.
+/// The checks of files, sockets, disk space and process limits.
 extension Diagnosis {
+    /// Less free space than so many bytes is a failure.
     private static let criticalSpace = 64 << 20
+    /// Less free space than so many bytes is a warning.
     private static let lowSpace = 1 << 30
 
     mutating func checkDirectory() {
@@ -13,21 +15,25 @@ extension Diagnosis {
             return note("state directory", .failure, "\(settings.stateDirectory) is not a directory")
         }
         let mode = found.mode
-        let isOurs = found.uid == geteuid()
+        let isOwnedByThisUser = found.uid == geteuid()
         let remedy =
             mode & 0o077 != 0
             ? "; run 'chmod 0700' on it"
-            : isOurs ? "" : ", expected \(geteuid()); run this as the daemon's user, or run 'chown' on the directory"
+            : isOwnedByThisUser
+                ? "" : ", expected \(geteuid()); run this as the daemon's user, or run 'chown' on the directory"
         note(
             "state directory", remedy.isEmpty ? .success : .failure,
             "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.uid)\(remedy)")
     }
 
-    /// - Returns: the process identifier of the running daemon; nil where none runs.
+    /// - Returns: the process identifier of the running daemon, or "unknown" if it cannot be read; nil if no daemon
+    ///   runs.
     mutating func checkDaemon() -> String? {
         let file = open(settings.lockPath, O_RDONLY | O_CLOEXEC)
         defer { if file >= 0 { close(file) } }
         let openError = errno
+        // A daemon locks the directory and the lock file. If the directory is locked but the lock file is missing or
+        // not locked, it is not the daemon's lock file.
         if InstanceLock.isDirectoryHeld(settings.stateDirectory), file < 0 || flock(file, LOCK_SH | LOCK_NB) == 0 {
             note(
                 "daemon", .failure,
@@ -109,7 +115,9 @@ extension Diagnosis {
         )
     }
 
-    /// - Parameter holder: the process identifier of the running daemon.
+    /// Checks the limits of the running daemon's process.
+    ///
+    /// - Parameter holder: the process identifier of the running daemon; nil if no daemon runs.
     mutating func checkProcess(_ holder: String?) {
         guard let holder, let limits = Self.limits(of: holder) else { return }
         if let core = limits["Max core file size"] {
@@ -129,7 +137,7 @@ extension Diagnosis {
         }
     }
 
-    /// The soft limits, by their names in proc(5).
+    /// The soft limits of a process, by their names in `/proc/PID/limits`, see proc(5).
     private static func limits(of process: String) -> [String: String]? {
         guard let file = fopen("/proc/\(process)/limits", "r") else { return nil }
         defer { fclose(file) }
@@ -137,13 +145,14 @@ extension Diagnosis {
         var line = [CChar](repeating: 0, count: 256)
         while fgets(&line, Int32(line.count), file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // The first 26 columns contain the name.
             limits[String(text.prefix(26)).trimmed] =
                 text.dropFirst(26).split(separator: " ").first.map(String.init)
         }
         return limits
     }
 
-    /// In KiB, see proc(5).
+    /// How much memory a process has locked, in KiB: `VmLck` in `/proc/PID/status`, see proc(5).
     private static func lockedMemory(of process: String) -> Int? {
         guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
         defer { fclose(file) }

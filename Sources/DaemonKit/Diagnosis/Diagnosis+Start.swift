@@ -2,12 +2,12 @@ import MerchantCore
 import SQLiteStore
 import Vocabulary
 
-/// What the next start would find.
+/// The check of what the next start would find.
 extension Diagnosis {
-    /// Reports what the next start would find, from the same observation and decision.
+    /// Reports what the next start would find. Uses the same observation and findings as a start.
     ///
-    /// - Parameter inspection: nil where there is no database.
-    mutating func checkStart(_ inspection: DatabaseInspection?) async {
+    /// - Parameter inspection: nil if there is no database.
+    mutating func checkNextStart(_ inspection: DatabaseInspection?) async {
         let observer = StartObserver(settings: settings)
         let marks = InstanceLock.marks(settings.lockPath)
         var observation: StartObservation
@@ -70,7 +70,7 @@ extension Diagnosis {
 }
 
 extension StartFinding.Code {
-    /// The check that `diagnose` reports the finding under.
+    /// The name of the check under which `diagnose` reports the finding.
     fileprivate var checkName: String {
         switch self {
         case .restoreUnfinished: "restore"

@@ -9,7 +9,7 @@ struct Diagnosis {
         let name: String
         let outcome: Outcome
         let detail: String
-        /// The ``StartFinding`` that the check reports, where it is one.
+        /// The code of the ``StartFinding`` that the check reports; nil if it reports none.
         var code: String?
     }
 

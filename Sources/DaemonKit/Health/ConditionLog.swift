@@ -12,7 +12,7 @@ final class ConditionLog: Sendable {
         findings.withLock { $0[code] = StatusFinding(severity: severity, code: code, detail: detail) }
     }
 
-    /// Nil if there is no such finding.
+    /// The severity of the finding with this code; nil if there is none.
     func severity(of code: StatusFinding.Code) -> StatusFinding.Severity? {
         findings.withLock { $0[code]?.severity }
     }

@@ -2,7 +2,7 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// The state of the key store and the findings of the services, for health and status.
+/// The findings about the key store and those of the services, for health and status.
 struct DaemonHealth: Sendable {
     private static let reading = "keys are still resolved and tokens decrypted if the database can be read"
 

@@ -4,7 +4,8 @@ import Vocabulary
 import WireAPI
 
 extension HealthDocument {
-    /// Not ready while the key store takes no writes, or claims none until a restart. What else is wrong is a finding.
+    /// The daemon is not ready while the key store cannot be written, or if the claims file refuses claims until a
+    /// restart. All other problems are findings, which do not affect readiness.
     init(of store: DaemonHealth, _ operations: Monitoring) {
         var reasons = store.storeFinding.map { [$0.detail] } ?? []
         if case .failed(let error) = operations.claimsHealth {

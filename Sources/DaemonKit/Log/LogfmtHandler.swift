@@ -5,8 +5,8 @@ import Vocabulary
 
 /// Writes each log event as one line of `name=value` pairs (logfmt) to standard error.
 ///
-/// `time=2026-11-22T10:15:00Z level=warning message="request forbidden" code=forbidden uid=1001`. Values that callers choose,
-/// such as a program's path, are quoted and escaped: no value can end its line, its quotes or add a pair.
+/// `time=2026-11-22T10:15:00Z level=warning message="request forbidden" code=forbidden uid=1001`. Callers choose some
+/// of the values, such as a program's path. Values are quoted and escaped, so no value can add a line or a pair.
 package struct LogfmtHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level = .info
@@ -30,7 +30,8 @@ package struct LogfmtHandler: LogHandler {
         write(line + "\n")
     }
 
-    /// Unchanged if it holds only letters, digits and a few marks; otherwise in quotes, escaped as in JSON.
+    /// Returns the text unchanged if it contains only ASCII letters, digits and ``marks``. Otherwise returns it in
+    /// quotes, with escapes such as `\"`, `\n` and `\u{7f}`.
     static func value(_ text: String) -> String {
         guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
         var quoted = "\""

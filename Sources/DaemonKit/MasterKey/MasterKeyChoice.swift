@@ -3,6 +3,7 @@ import MerchantCore
 
 /// Where the master key of a new rotation comes from.
 struct MasterKeyChoice {
+    /// False if only the data key is replaced.
     let replacesMasterKey: Bool
     /// Whether the daemon creates the new master key; otherwise the operator supplied it.
     let createsKey: Bool
@@ -17,7 +18,7 @@ struct MasterKeyChoice {
         self.source = source
         self.inUse = inUse
         let found = try source.load().identifier
-        // A source that returns a different key each time would make everything unreadable.
+        // If the source returned a different key each time, no later start could open the data keys.
         guard try source.file != nil || source.load().identifier == found else {
             throw MerchantError(
                 .masterKeyConflict,
@@ -52,7 +53,8 @@ struct MasterKeyChoice {
         ]
     }
 
-    /// The master key that seals the new data key. Creates it, durable on return, if the operator did not supply it.
+    /// Returns the master key that will seal the new data key. If the operator did not supply one, creates a file with
+    /// a new key, which is on stable storage on return.
     func masterKey() throws(MerchantError) -> MasterKey {
         guard createsKey else { return try source.load() }
         guard let file = source.file, let inUse else {

@@ -2,12 +2,14 @@ import KeyCustody
 import MerchantCore
 import SQLiteStore
 
-/// Checks whether the next start will find the master keys that the database needs, if they come from files.
+/// Checks whether the next start will find the master keys that the database needs. Checks nothing if a key comes from
+/// a command.
 ///
-/// A file is read again only after it changed.
+/// Reads a file again only after it changed.
 struct MasterKeyPresence {
     let settings: MasterKeySettings
     let store: SQLiteStore
+    /// The files when the last check found every key; nil if a key was missing.
     private var verified: [FileStatus?]?
 
     init(settings: MasterKeySettings, store: SQLiteStore) {
@@ -15,7 +17,7 @@ struct MasterKeyPresence {
         self.store = store
     }
 
-    /// - Returns: what is wrong; nil if every key is found, or a command supplies them.
+    /// - Returns: what is wrong; nil if every key was found, or nothing was checked.
     mutating func fault() throws -> String? {
         let sources = MasterKeys(settings).sources
         let paths = sources.compactMap(\.path)
@@ -38,7 +40,7 @@ struct MasterKeyPresence {
 }
 
 extension MasterKeySource {
-    /// The file that the key is read from; nil for a command, or a credential outside systemd.
+    /// The file that the key is read from; nil for a command, or for a credential if systemd did not start the daemon.
     fileprivate var path: String? {
         switch self {
         case .file(let path): path

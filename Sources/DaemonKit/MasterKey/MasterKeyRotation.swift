@@ -7,13 +7,16 @@ import ServiceLifecycle
 import Synchronization
 import Vocabulary
 
-/// Rotates the master key and the data key while the daemon serves. A killed daemon resumes the rotation at the next start.
+/// Rotates the master key and the data key while the daemon serves. After a kill, the next start resumes the rotation.
 ///
-/// Every private key is sealed again under a new data key, which a new master key seals; the old data key is overwritten with
-/// zeros, and the old master key's file is overwritten and removed. What is on disk between any two steps, and how the next start
-/// resumes:
+/// The daemon seals every private key again under a new data key, which a new master key seals. Then it overwrites the
+/// old data key with zeros, and overwrites and removes the file of the old master key.
 ///
-/// | database: rotation; live data keys | files (`A` old, `B` new) | the next start |
+/// The table shows what is on disk between any two steps, and how the next start resumes. A and B are the old and the
+/// new master key, d and e the old and the new data key. `next` and `retired` are files beside `master.key`, see
+/// `MasterKeyFile`.
+///
+/// | database: state of the rotation; data keys | files | the next start |
 /// | --- | --- | --- |
 /// | none; d under A | master.key = A | no rotation to resume |
 /// | none; d under A | A, next = B | B was never used: the next rotation overwrites it |
@@ -24,10 +27,13 @@ import Vocabulary
 /// | erasing; e under B | B | erases traces, finishes |
 /// | finished; e under B | B | no rotation to resume |
 ///
-/// In every row, each key that the database needs is on stable storage in a file that the start reads: B is synced before e is
-/// stored, A is removed only after d is zeros, and d becomes zeros only in a transaction in which no key is sealed under it. With
-/// `--data-key-only`, and where the operator supplied the new key (a credential, a command, `master-key.previous`), the files stay
-/// as they are and the rows are the same: whether the daemon created B is stored with e.
+/// In every row, each master key that the database needs is on stable storage in a file that the start reads. The
+/// daemon syncs B before it stores e. It overwrites d only in a transaction in which no private key is sealed under d.
+/// It removes A only after that.
+///
+/// The daemon does not change the files if the rotation has `--data-key-only`, or if the operator supplied the new
+/// master key: by a credential, by a command or with `master-key.previous`. The states of the database are the same.
+/// The transaction that stores e also records whether the daemon created B.
 final class MasterKeyRotation: MasterKeyRotating, Service {
     private let settings: MasterKeySettings
     private let store: SQLiteStore
@@ -36,7 +42,9 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let reencryption: Reencryption
     private let condition: RotationCondition
     private let logger: Logger
+    /// Whether a request is starting a rotation. Further requests are refused meanwhile.
     private let isStarting = Atomic(false)
+    /// Wakes ``rotateWhenAsked()`` when a rotation was started.
     private let (requests, requestContinuation) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -58,7 +66,7 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     func run() async throws { await WorkThreads.waiting.run { await rotateWhenAsked() } }
 
     private func rotateWhenAsked() async {
-        // A shutdown cancels the wait; the next start resumes.
+        // A shutdown cancels the rotation between two steps or while it waits; the next start resumes it.
         try? await cancelWhenGracefulShutdown { [self] in
             if let last = try? await store.lastRotation(), last.state != .finished {
                 logger.notice(
@@ -99,7 +107,7 @@ extension MasterKeyRotation {
                 .overloaded, "a rotation is starting; run 'merchantkeyctl master-key status'", retryAfter: 1)
         }
         defer { isStarting.store(false, ordering: .releasing) }
-        // The command that prints the master key may take minutes.
+        // The command that prints the master key may run for minutes, so it must not block the threads of other tasks.
         return try await WorkThreads.waiting.run { try await begin(dataKeyOnly, dryRun, by: caller, requestId) }
     }
 

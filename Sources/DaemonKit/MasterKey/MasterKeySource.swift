@@ -7,7 +7,7 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     case file(String)
     /// A file in the directory that systemd creates for the service's credentials.
     case credential(name: String, directory: String?)
-    /// A program's absolute path and its arguments, and how long it may run.
+    /// A program that prints the key: its absolute path and arguments, and how many seconds it may run.
     case command([String], seconds: Int)
 
     package var description: String {
@@ -21,7 +21,7 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     /// The file that the daemon may replace; nil for a credential or a command.
     var file: MasterKeyFile? { if case .file(let path) = self { MasterKeyFile(path) } else { nil } }
 
-    /// - Throws: `storeUnavailable`.
+    /// - Throws: `storeUnavailable` if the key cannot be loaded.
     func load() throws(MerchantError) -> MasterKey {
         switch self {
         case .file(let path): return try MasterKey.load(from: path)

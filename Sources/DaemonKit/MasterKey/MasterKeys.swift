@@ -14,9 +14,9 @@ struct MasterKeys: Sendable {
         sources = [settings.current] + [next, settings.previous].compactMap(\.self)
     }
 
-    /// Files that the command line names instead.
+    /// From files that the command line names instead of the settings.
     ///
-    /// - Returns: nil if it names none.
+    /// - Returns: nil if `files` is empty.
     init?(files: [String]) {
         guard !files.isEmpty else { return nil }
         sources = files.map { .file($0) }
@@ -27,7 +27,8 @@ struct MasterKeys: Sendable {
     /// - Throws: what a source throws, or `masterKeyConflict` naming the master key that is missing.
     func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
         let first = try sources[0].load()
-        // A source that returns a different key each time would make everything unreadable.
+        // Before the first data key is sealed: if the source returned a different key each time, no later start could
+        // open it.
         if sources[0].file == nil, try repository.dataKeys().isEmpty,
             try sources[0].load().identifier != first.identifier
         {

@@ -4,11 +4,13 @@ import MerchantCore
 import SQLiteStore
 import Vocabulary
 
-/// Does the work of a stored rotation: re-encrypts the private keys, then erases the old keys. ``MasterKeyRotation`` lists the steps.
+/// Performs the rotation that the database records: re-encrypts the private keys, then erases the old keys.
+/// ``MasterKeyRotation`` lists the steps.
 struct Reencryption: Sendable {
     /// How many private keys are sealed again in one transaction. Other changes wait a few milliseconds for it.
     private static let batch = 256
     private static let pauseAfterFailure = Duration.seconds(5)
+    /// Longer than ``pauseAfterFailure``, because only an operator can remove the cause.
     private static let pauseWithUnreadable = Duration.seconds(600)
 
     let settings: MasterKeySettings
@@ -28,7 +30,7 @@ struct Reencryption: Sendable {
                 condition.reportUnusedKey()
                 return nil
             }
-            // The new data key is stored, and the request is about to add it to the keyring.
+            // The request has stored the new data key, but has not added it to the keyring yet.
             guard keyring.newest == rotation.dataKeyIdentifier else { return .milliseconds(50) }
             if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
                 condition.reportBlocked(
@@ -68,7 +70,8 @@ struct Reencryption: Sendable {
                 try await store.replace(renewed, in: rotation)
                 await condition.reportProgress()
             }
-            // A key that was sealed before the rotation began may have been stored since.
+            // A private key that was sealed under the old data key before the rotation began may have been stored only
+            // now. So repeat until none is left but the unreadable ones.
             let remaining = try await store.retireDataKeys(in: rotation)
             if remaining == 0 { return nil }
             if remaining <= unreadable { return remaining }
@@ -80,7 +83,7 @@ struct Reencryption: Sendable {
         try await store.eraseTraces(of: rotation)
         let rows = try store.dataKeys()
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
-        // If the operator supplied the new key, the operator keeps both files.
+        // If the operator supplied the new master key, the daemon changes no file.
         if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKey,
             try await store.generatedMasterKey() == needed || file.hasNext(needed)
         {

@@ -4,13 +4,13 @@ import MerchantOperations
 import SQLiteStore
 import Synchronization
 
-/// What `status` reports about a rotation: its progress, what blocks it, or a new master key that is not used yet.
+/// Reports to `status` the progress of a rotation, what blocks it, or a new master key that no rotation has used yet.
 final class RotationCondition: Sendable {
     private let settings: MasterKeySettings
     private let store: SQLiteStore
     private let keyring: Keyring
     private let conditions: ConditionLog
-    private let state = Mutex<String?>(nil)
+    private let currentBlocker = Mutex<String?>(nil)
 
     init(_ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, conditions: ConditionLog) {
         self.settings = settings
@@ -20,14 +20,14 @@ final class RotationCondition: Sendable {
     }
 
     /// What blocks the rotation; nil if nothing does.
-    var blocker: String? { state.withLock { $0 } }
+    var blocker: String? { currentBlocker.withLock { $0 } }
 
     func reportBlocked(_ why: String) {
-        state.withLock { $0 = why }
+        currentBlocker.withLock { $0 = why }
         conditions.set(.masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
     }
 
-    /// Keeps the report of a blocker.
+    /// Does nothing while a blocker is reported, which is more important than the progress.
     func reportProgress() async {
         guard blocker == nil, let rotation = try? await store.lastRotation() else { return }
         conditions.set(
@@ -37,7 +37,7 @@ final class RotationCondition: Sendable {
     }
 
     func reportFinished() {
-        state.withLock { $0 = nil }
+        currentBlocker.withLock { $0 = nil }
         reportUnusedKey()
     }
 

@@ -2,15 +2,17 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Compares the machine's clock with the confirmed time, reports a difference, and stores the confirmed time for the next start.
+/// Compares the machine's clock with the confirmed time, which is the daemon's own count and does not follow changes of
+/// the clock. Reports a difference, and stores the confirmed time for the next start.
 struct ClockCheck: RecurringTask {
-    /// After how many rounds the confirmed time is stored.
+    /// After how many rounds the confirmed time is stored: every 5 minutes, as a round starts every 10 seconds.
     private static let roundsBetweenStores = 30
 
     let operations: ClockOperations
     let conditions: ConditionLog
     let logger: Logger
     private var round = 0
+    /// How many times the confirmed time has accepted the machine's clock, up to the last round.
     private var acceptances = 0
 
     init(operations: ClockOperations, conditions: ConditionLog, logger: Logger) {
@@ -32,7 +34,7 @@ struct ClockCheck: RecurringTask {
 
     func finish() async { await store() }
 
-    /// Logs only changes of the severity.
+    /// Reports the difference to `status` and health. Logs it only if its severity has changed.
     private func report() async {
         do {
             let finding = try await operations.clockFinding()
@@ -54,7 +56,8 @@ struct ClockCheck: RecurringTask {
         }
     }
 
-    /// If this fails, the next start counts from an earlier time. The health of the store reports the failure.
+    /// If this fails, the next start counts from an earlier time. The failure is not reported here, because
+    /// ``DaemonHealth`` reports failed writes.
     private func store() async {
         do { try await operations.storeConfirmedTime() } catch {
             logger.debug("the confirmed time could not be stored", metadata: ["error": "\(error)"])

@@ -5,7 +5,7 @@ import SQLiteStore
 
 /// Checks the database file, its rows and the audit chain. Reads and writes continue meanwhile.
 struct DatabaseCheck: RecurringTask {
-    /// Between two parts of the audit, so that payments and changes get the processor.
+    /// The pause between two parts of the audit. It leaves the processor to payments and changes.
     private static let pauseBetweenParts = Duration.milliseconds(20)
 
     let store: SQLiteStore
@@ -32,7 +32,8 @@ struct DatabaseCheck: RecurringTask {
         } catch { report(error, checking: "the file") }
     }
 
-    /// Reports rows that the daemon did not write like this. Each operation refuses such a row by itself.
+    /// Reports rows that differ from what the daemon wrote. Reporting is enough, because each operation refuses such a
+    /// row.
     private func checkRows() async {
         do {
             for found in try await store.inconsistentContent() {

@@ -3,15 +3,15 @@ import ServiceLifecycle
 
 /// Work that the daemon repeats while it serves.
 package protocol RecurringTask: Sendable {
-    /// Does one round. A round reports its own failures: none ends the daemon.
+    /// Does one round. The round itself reports a failure, so that no failure ends the daemon.
     ///
-    /// - Throws: `CancellationError` only, where the daemon shuts down meanwhile.
+    /// - Throws: only `CancellationError`, if the daemon shuts down meanwhile.
     mutating func run() async throws
 
-    /// How long to wait for the next round; nil for the interval of the service. Read after each round.
+    /// How long to wait before the next round; nil: as long as the service's interval. Read after each round.
     var nextPause: Duration? { get }
 
-    /// Does the last round, after the servers have finished their requests.
+    /// Does the last work of a shutdown. Called after the servers have finished their requests.
     mutating func finish() async
 }
 
@@ -20,7 +20,7 @@ extension RecurringTask {
     package mutating func finish() async {}
 }
 
-/// Repeats one task until the daemon shuts down, which cancels the pause between two rounds.
+/// Repeats one task until the daemon shuts down. The shutdown cancels the pause or the round in progress.
 package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible {
     package enum Start { case immediately, afterOneInterval }
 
@@ -30,8 +30,8 @@ package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible 
     private let work: Work
 
     /// - Parameters:
-    ///   - mayBlock: whether a round waits for disks, network files or other programs. It then runs on threads of its own, so that
-    ///     it does not delay payments.
+    ///   - mayBlock: whether a round may wait for disks, network files or other programs. Such a task runs on separate
+    ///     threads, so that it does not delay payments.
     package init(every interval: Duration, start: Start = .immediately, mayBlock: Bool = false, _ work: Work) {
         self.interval = interval
         self.start = start
@@ -58,7 +58,7 @@ package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible 
                 try await Task.sleep(for: work.nextPause ?? interval)
             }
         } catch {
-            // Cancelled: the daemon shuts down.
+            // The only error is a cancellation: the daemon shuts down.
         }
         return work
     }

@@ -2,8 +2,8 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Records in the audit what was refused to decryptors. The pause doubles from 3 to 60 seconds while there are refusals, so that
-/// no caller can fill the audit. A crash loses the refusals since the last round.
+/// Records refused requests of decryptors in the audit. While there are refusals, the pause between two rounds doubles
+/// from 3 up to 60 seconds, so that no caller can fill the audit. A crash loses the refusals since the last round.
 struct RefusalRecording: RecurringTask {
     static let shortestPause = Duration.seconds(3)
     private static let longestPause = Duration.seconds(60)
@@ -25,7 +25,7 @@ struct RefusalRecording: RecurringTask {
 
     func finish() async { _ = await record() }
 
-    /// - Returns: whether there was something to record.
+    /// - Returns: whether there were refusals to record; also true if they could not be recorded.
     private func record() async -> Bool {
         do { return try await operations.recordRefusals(as: caller) > 0 } catch {
             logger.error("refused requests could not be recorded", metadata: ["error": "\(error)"])

@@ -2,7 +2,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Asks Apple for the outcome of calls that a crash or a missing response left open.
+/// Finds the outcome of registration calls to Apple that a crash or a missing response left open, by asking Apple.
 struct RegistrationResolver: RecurringTask {
     let operations: OpenCallResolution
     let caller: Caller
@@ -25,7 +25,7 @@ struct RegistrationResolver: RecurringTask {
         }
     }
 
-    /// Logs a failure that lasts several rounds once.
+    /// Logs a failure only in the first of several consecutive rounds with the same failure.
     private func report(_ round: OpenCallRound) {
         if round.resolved > 0 {
             logger.notice("open calls to Apple resolved", metadata: ["count": "\(round.resolved)"])

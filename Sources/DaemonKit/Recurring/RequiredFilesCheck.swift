@@ -2,14 +2,17 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Reports a master key file or lock file that was moved or replaced while the daemon runs: the next start would fail.
+/// Reports a master key file or lock file that was moved or replaced while the daemon runs. Without the right file, the
+/// next start would fail or could not detect lost changes.
 struct RequiredFilesCheck: RecurringTask {
     let lock: InstanceLock
     let lockPath: String
     let conditions: ConditionLog
     let logger: Logger
     private var masterKey: MasterKeyPresence
+    /// Whether the last check found a fault of the master key.
     private var wasFaulty = false
+    /// Whether the last check of the master key failed.
     private var wasUnreadable = false
 
     init(
@@ -40,7 +43,9 @@ struct RequiredFilesCheck: RecurringTask {
         wasFaulty = fault != nil
     }
 
-    /// Logs only the first of several consecutive checks that fail.
+    /// Logs a failed check only if the check before it did not fail.
+    ///
+    /// - Returns: what is wrong with the master key; nil if nothing is, or if it could not be checked.
     private mutating func masterKeyFault() -> String? {
         do {
             let fault = try masterKey.fault()
@@ -53,7 +58,7 @@ struct RequiredFilesCheck: RecurringTask {
         }
     }
 
-    /// Logs only changes.
+    /// Sets or clears the finding. Logs only changes.
     private func report(_ code: StatusFinding.Code, _ fault: String?) {
         let wasReported = conditions.severity(of: code) != nil
         if let fault {

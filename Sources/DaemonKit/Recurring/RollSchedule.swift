@@ -2,7 +2,8 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Generates successors, warns of certificates that expire, and reminds of missing steps of rolls.
+/// Prepares the successors of keys whose certificates expire, warns of the expiry, reminds of missing steps of rolls,
+/// and finishes quiet rolls.
 struct RollSchedule: RecurringTask {
     let operations: RenewalSchedule
     let caller: Caller

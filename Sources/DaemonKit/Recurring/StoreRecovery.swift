@@ -3,8 +3,8 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// Keeps the database writable: fills the reserve of disk space, repeats what a full disk refused, and reports a database file
-/// that was moved or replaced.
+/// Keeps the database writable: fills the reserve of disk space, and repeats writes that a full disk refused. Reports a
+/// database file that was moved or replaced.
 struct StoreRecovery: RecurringTask {
     let store: SQLiteStore
     let lock: InstanceLock
@@ -13,7 +13,7 @@ struct StoreRecovery: RecurringTask {
     let sockets: [String]
     let conditions: ConditionLog
     let logger: Logger
-    /// Writes what could not be written at the start; returns false while it cannot be written.
+    /// Records the start in the audit if the start itself could not. Returns whether it is recorded.
     let recordStart: @Sendable () async -> Bool
     private var isServing = false
     private var isStartRecorded = false
@@ -55,14 +55,16 @@ struct StoreRecovery: RecurringTask {
         logger.notice("the database can be written again")
     }
 
-    /// Notes the file's inode in the lock: the next start, also after a kill, must know which file the write-ahead log belongs to.
+    /// If the database file was moved or replaced, writes the inode of the open file into the lock file. The next
+    /// start, even after a kill, must know to which file the write-ahead log belongs.
     private func checkDatabaseFile() {
-        guard let replaced = store.checkPlace(), lock.replaced != replaced else { return }
-        lock.markReplaced(replaced)
-        logger.critical("the database file was moved or replaced", metadata: ["inode": "\(replaced)"])
+        guard let inode = store.checkPlace(), lock.replacedInode != inode else { return }
+        lock.markReplaced(inode)
+        logger.critical("the database file was moved or replaced", metadata: ["inode": "\(inode)"])
     }
 
-    /// Without an up-to-date lock file the next start could not detect that a lost write-ahead log held acknowledged changes.
+    /// Repeats a write of the lock file that failed. With an outdated lock file, the next start could not detect that a
+    /// lost write-ahead log contained acknowledged changes.
     private mutating func checkLockFile() {
         guard lock.isBehind else {
             isLockFailureLogged = false

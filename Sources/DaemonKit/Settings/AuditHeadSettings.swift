@@ -4,8 +4,9 @@ package struct AuditHeadSettings: Sendable, Hashable {
     package let file: String?
     /// The socket of the local syslog daemon; nil: heads are not sent to it.
     package let syslog: String?
+    /// How often the head is shipped to the file and to syslog.
     package let every: Duration
-    /// Nil: no `auditHead` events.
+    /// How often an `auditHead` event is stored; nil: never.
     package let eventEvery: Duration?
 
     init(reading reader: SettingsReader) throws {

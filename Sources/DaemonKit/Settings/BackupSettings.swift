@@ -5,7 +5,7 @@ package struct BackupSettings: Sendable, Hashable {
     /// How many scheduled backups are kept.
     package let keep: Int
 
-    /// - Returns: nil where no directory is set.
+    /// - Returns: nil if no directory is set.
     static func read(_ reader: SettingsReader) throws -> BackupSettings? {
         let directory = try reader.optional(
             "backup.directory", .absolutePath, whenUnset: "no scheduled backups",

@@ -3,7 +3,7 @@ import Vocabulary
 
 /// `callers`: which users and groups may do what.
 extension CallerPolicy {
-    /// - Returns: nil where the file has no `callers`.
+    /// - Returns: nil if the file has no `callers`.
     static func read(_ reader: SettingsReader) throws -> CallerPolicy? {
         try reader.table("callers") { entry, path in try rule(entry, path) }.map(CallerPolicy.init(rules:))
     }

@@ -6,7 +6,7 @@ package struct DomainCheckSettings: Sendable {
     package let allowsInternalAddresses: Bool
     /// PEM files; empty: the system's roots.
     package let trustRoots: [String]
-    /// By name, the address to connect to instead of what the name resolves to.
+    /// The addresses to connect to instead of those that a domain name resolves to. The key is the domain name.
     package let addresses: [String: DomainCheck.Address]
     package let timeout: Duration
 

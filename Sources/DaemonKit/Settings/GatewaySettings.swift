@@ -8,7 +8,7 @@ package struct GatewaySettings: Sendable {
     package let endpoint: GatewayEndpoint?
     /// PEM files; empty: the system's roots.
     package let trustRoots: [String]
-    /// Nil: the identity keys in custody.
+    /// The files with the identity certificate and its private key; nil: the identity keys in custody are used.
     package let identityFiles: IdentityFiles.Location?
     /// The merchant whose identity keys in custody are used; nil: any platform integrator.
     package let identityMerchant: MerchantIdentifier?

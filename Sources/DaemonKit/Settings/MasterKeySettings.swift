@@ -1,9 +1,9 @@
 import Vocabulary
 
-/// `master-key`: where the master key comes from, and where the previous one does.
+/// `master-key`: the sources of the master key and of the previous one.
 package struct MasterKeySettings: Hashable, Sendable {
     package let current: MasterKeySource
-    /// Used for what is still sealed by the previous master key.
+    /// Opens the data keys that are still sealed under the previous master key.
     package let previous: MasterKeySource?
 
     init(current: MasterKeySource, previous: MasterKeySource? = nil) {
@@ -61,7 +61,7 @@ private struct SourceSettings {
 
     func source(_ variables: [String: String], defaultFile: String?) throws -> MasterKeySource {
         let kind = kind ?? .file
-        // An operator could believe that a setting without effect is in use.
+        // A setting of another kind of source is refused, because an operator could believe that it has an effect.
         let fields: [(Kind, String, Bool)] = [
             (.file, "file", file != nil), (.systemdCredential, "credential", credential != nil),
             (.command, "command", command != nil), (.command, "timeout", seconds != nil),

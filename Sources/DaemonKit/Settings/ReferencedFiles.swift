@@ -20,7 +20,7 @@ struct ReferencedFiles {
     init(reading settings: Settings) throws {
         tokenRoots = try Self.tokenRoots(settings.trust.tokenRoots)
         certificateIssuers = try settings.trust.certificateIssuers.map { paths in
-            // Apple's root completes the chains: most settings name Apple's intermediate CAs only.
+            // Most operators name only Apple's intermediate CAs, so Apple's root is added to complete the chains.
             try CertificateIssuers(
                 reading: try paths.map { try Self.file("trust.certificate-issuers", $0) }
                     + [TrustRoot.appleRootCAG3.derRepresentation])

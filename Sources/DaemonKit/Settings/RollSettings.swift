@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-/// `roll`: how keys are rolled. The defaults are those of ``RollPolicy``.
+/// `roll`: when and how rolls replace keys. The defaults are those of ``RollPolicy``.
 extension RollPolicy {
     init(reading reader: SettingsReader) throws {
         self.init()

@@ -1,8 +1,8 @@
-/// One setting, as ``SettingsReader`` noted it when the setting was read.
+/// The description of one setting. ``SettingsReader`` creates it when it reads the setting.
 package struct SettingDeclaration: Sendable {
-    /// Dotted, such as `log.level`; the field of a list of mappings without the index: `callers.uid`.
+    /// The dotted name, such as `log.level`. The name of a field in a list of mappings has no index: `callers.uid`.
     package let name: String
-    /// The list of mappings that the setting is a field of.
+    /// The list of mappings that has this setting as a field; nil for any other setting.
     package let table: String?
     package let isList: Bool
     /// What a value must be, such as "expected true or false".
@@ -13,14 +13,15 @@ package struct SettingDeclaration: Sendable {
     /// Whether a text is a valid value, or a valid element of a list.
     package let accepts: @Sendable (String) -> Bool
 
-    /// The environment variable that wins over the file; nil for a field of a list of mappings, which only the file can hold.
+    /// The environment variable that overrides the file. Nil for a field of a list of mappings, which only the file can
+    /// set.
     package var environmentName: String? {
         guard table == nil else { return nil }
         return "MERCHANTKEYD_" + name.uppercased().replacing(".", with: "_").replacing("-", with: "_")
     }
 }
 
-/// Every setting there is. It follows from the code that reads them: ``Settings/init(reading:stateDirectory:environment:)``.
+/// All settings. The code that reads them also declares them: ``Settings/init(reading:stateDirectory:environment:)``.
 package struct SettingsCatalog: Sendable {
     package static let standard = SettingsCatalog(declarations: Settings.declarations())
 

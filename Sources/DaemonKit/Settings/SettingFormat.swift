@@ -1,10 +1,10 @@
 import Vocabulary
 
-/// What the text of a setting must be.
+/// The format of a setting's text, and its conversion to a value.
 struct SettingFormat<Value: Sendable>: Sendable {
-    /// Completes "found X, …" in an error: "expected an absolute path".
+    /// The end of an error message, such as "expected an absolute path".
     let expectation: String
-    /// Nil for a text that is not of this format.
+    /// Returns nil if the text does not have this format.
     let parse: @Sendable (String) -> Value?
 }
 

@@ -9,7 +9,7 @@ package struct Settings: Sendable {
     package let environment: Environment
     package let stateDirectory: String
     package let masterKey: MasterKeySettings
-    /// Which callers may do what; the standard policy where the file has no `callers`.
+    /// Which callers may do what; the standard policy if the file has no `callers`.
     package let policy: CallerPolicy
     package let adminSocket: SocketSettings
     package let decryptorSocket: SocketSettings
@@ -32,12 +32,13 @@ package struct Settings: Sendable {
 }
 
 extension Settings {
-    /// Reads the settings: an environment variable (`MERCHANTKEYD_LOG_LEVEL`) wins over the file, the file over the default.
+    /// Reads the settings. An environment variable such as `MERCHANTKEYD_LOG_LEVEL` overrides the file, and the file
+    /// overrides the default.
     ///
     /// - Parameters:
-    ///   - path: the YAML file; nil runs for one user without one.
-    ///   - stateDirectory: from the command line; wins over everything.
-    /// - Throws: ``SettingsError`` naming the setting, what was found and what was expected.
+    ///   - path: the YAML file; nil uses the defaults, with which the daemon serves one user.
+    ///   - stateDirectory: from the command line; overrides the file and the environment.
+    /// - Throws: ``SettingsError`` with the setting, what was found and what was expected.
     package static func read(
         file path: String?, stateDirectory: String?, environment variables: [String: String]
     ) throws -> Settings {
@@ -58,7 +59,7 @@ extension Settings {
         return try Settings(reading: reader, stateDirectory: stateDirectory, environment: variables)
     }
 
-    /// What the initializer declares when nothing is set.
+    /// All settings, as the initializer declares them while it reads.
     static func declarations() -> [SettingDeclaration] {
         let reader = SettingsReader(ConfigReader(providers: [InMemoryProvider(values: [:])]), entries: [:])
         do { _ = try Settings(reading: reader, stateDirectory: "/", environment: [:]) } catch {

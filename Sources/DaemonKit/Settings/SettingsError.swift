@@ -1,4 +1,4 @@
-/// Why the settings were refused: the setting, what was found, what was expected.
+/// Why the daemon or a subcommand cannot run with its settings and files: what failed, why, and what to do.
 package struct SettingsError: Error, CustomStringConvertible {
     package let description: String
 

@@ -47,7 +47,8 @@ struct SettingsFile {
             }
         case .scalar(let scalar):
             guard node.null == nil || scalar.style != .plain else {
-                // An absent line means every merchant, or the standard permits: an emptied line must not grant more.
+                // Without a line, a caller may act for every merchant, or has the standard permits. A line whose value
+                // an operator removed must not grant that.
                 guard name.split(separator: ".").first != "callers" else {
                     throw SettingsError("\(path): '\(name)' is empty, expected a value, [] for none, or no such line")
                 }

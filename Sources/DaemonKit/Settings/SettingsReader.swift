@@ -1,17 +1,19 @@
 import Configuration
 
-/// Reads settings by declaring them: each call names a setting, its format, its default and what it is for.
+/// Reads settings. Each call also declares a setting: its name, format, default and purpose.
 ///
-/// The calls with nothing set declare the catalog of all settings. So a group must make all its calls before it throws, also for
-/// settings that it does not need.
+/// ``SettingsCatalog`` contains the declarations of one run in which nothing is set. So a type that reads settings must
+/// make all its calls before it throws, even for settings that it does not need.
 final class SettingsReader {
     private let values: ConfigReader
     /// How many entries each list of mappings has.
     private let entries: [String: Int]
     private let notes: Notes
-    /// Where the entry of a list of mappings is: `callers.0`, declared as `callers`.
+    /// In a reader of one entry of a list of mappings: the entry's path, such as `callers.0`, and the list's name, such
+    /// as `callers`. Nil in any other reader.
     private let place: (path: String, table: String)?
 
+    /// What the calls have read and declared. Readers of entries share it with the reader of the file.
     private final class Notes {
         var declarations: [SettingDeclaration] = []
         /// Names and values of the settings that are set.
@@ -37,10 +39,10 @@ final class SettingsReader {
     /// The settings that the file or the environment sets.
     var given: [(name: String, value: String)] { notes.given }
 
-    /// What errors call a setting, or in the entry of a list of mappings a field: `callers.0.uid`.
+    /// The name of a setting in errors. For a field of a list of mappings it contains the index: `callers.0.uid`.
     func path(_ name: String) -> String { place.map { "\($0.path).\(name)" } ?? name }
 
-    /// - Parameter whenUnset: for the catalog: what happens if the setting is not set.
+    /// - Parameter whenUnset: what applies if the setting is not set. Used only in the catalog.
     func optional<Value>(
         _ name: String, _ format: SettingFormat<Value>, whenUnset: String, _ summary: String
     ) throws -> Value? {
@@ -64,7 +66,7 @@ final class SettingsReader {
         return value
     }
 
-    /// - Returns: nil where the list is not set.
+    /// - Returns: nil if the list is not set.
     func list<Element>(
         _ name: String, _ format: SettingFormat<Element>, whenUnset: String, _ summary: String
     ) throws -> [Element]? {
@@ -79,13 +81,14 @@ final class SettingsReader {
         }
     }
 
-    /// Reads a list of mappings, an entry at a time.
+    /// Reads a list of mappings. Calls `read` for each entry.
     ///
-    /// - Returns: nil where the list is not set.
+    /// - Returns: nil if the list is not set.
     func table<Entry>(
         _ name: String, most: Int = .max, _ read: (SettingsReader, String) throws -> Entry
     ) throws -> [Entry]? {
-        // An empty entry, for the catalog; that its fields are missing does not matter.
+        // Reads an empty entry, to declare its fields for the catalog. Ignores the error that required fields are
+        // missing.
         if entries[name] ?? 0 == 0 { _ = try? read(SettingsReader(self, path: name, table: name), name) }
         guard let count = entries[name] else { return nil }
         guard count <= most else {

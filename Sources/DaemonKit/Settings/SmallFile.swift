@@ -6,7 +6,7 @@ enum SmallFile {
     static let largest = 1_048_576
 
     /// - Parameter name: how an error names the file, such as "the configuration file /etc/x.yaml".
-    /// - Throws: ``SettingsError`` with the system's reason, or for a file that is too large.
+    /// - Throws: ``SettingsError`` if the file cannot be read or is larger than ``largest``.
     static func read(_ path: String, named name: String) throws -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(name) }

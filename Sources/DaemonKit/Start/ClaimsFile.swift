@@ -2,10 +2,12 @@ import Logging
 import MerchantCore
 import SQLiteStore
 
-/// The file of claims. If it cannot be used, claims are refused and everything else works: keys are resolved, and `status` and
-/// health report the failure.
+/// The database file of the claims, which record which payments were taken. If the file cannot be used, the daemon
+/// refuses to claim payments. Everything else works: keys are resolved, and `status` and health report the failure.
 struct ClaimsFile {
+    /// Records claims; refuses them if the file cannot be used.
     let ledger: any ClaimLedger
+    /// The open file; nil if it cannot be used.
     private let store: ClaimStore?
 
     init(path: String, clock: some WallClock, logger: Logger) {

@@ -1,12 +1,14 @@
 import Glibc
 import LocalSocket
 
-/// A spare file that a start shrinks if the disk is full. The start needs space for SQLite's shared memory and for the sockets, and
-/// payments must not wait until an operator frees space.
+/// A spare file that the daemon shrinks at its start if the disk is full. The start needs space for SQLite's shared
+/// memory and for the sockets, and payments must not wait until an operator frees space.
 struct DiskReserve {
-    /// The size of the file in bytes: enough for several starts, because other programs may use the space that a start frees.
+    /// The size of the file in bytes: enough for several starts, because other programs may use the space that a start
+    /// frees.
     private static let size = 1 << 20
-    /// What one start needs, in bytes: the shared memory of two databases takes 64 KiB, the directories of two sockets 8 KiB.
+    /// By how many bytes a start shrinks the file. The start needs less: 64 KiB for the shared memory of two databases
+    /// and 8 KiB for the directories of two sockets.
     private static let share = 192 << 10
 
     let directory: String
@@ -29,7 +31,7 @@ struct DiskReserve {
         return (Int(status.f_bavail) * unit, Int(status.f_blocks) * unit)
     }
 
-    /// Shrinks the file by one share if the space is needed. Call with the directory locked.
+    /// Shrinks the file by ``share`` if less than that is free. Call while the ``InstanceLock`` is held.
     func release() {
         guard let space, space.free < Self.share, let found = FileStatus(of: path), found.kind == .regular else {
             return
@@ -37,8 +39,9 @@ struct DiskReserve {
         _ = truncate(path, off_t(max(0, found.size - Self.share)))
     }
 
-    /// Waits until the daemon listens on all of `sockets`, at most two seconds, then fills the file: not before the start has the
-    /// space that it needs, and not later, because other programs take free space too.
+    /// Waits at most two seconds until the daemon listens on all of `sockets`, then fills the file. If the file were
+    /// filled earlier, it would take the space that the start needs; if later, other programs could take the free space
+    /// first.
     func keep(onceServing sockets: [String]) async throws {
         for _ in 0..<100 where !sockets.allSatisfy(UnixListener.isListenedOn) {
             try await Task.sleep(for: .milliseconds(20))
@@ -46,15 +49,17 @@ struct DiskReserve {
         keep()
     }
 
-    /// Fills the file as far as there is space. On a full disk, space that becomes free is reserved for the next start first.
+    /// Extends the file to its full size, or as far as there is space. So on a full disk, the first space that becomes
+    /// free is reserved for the next start.
     func keep() {
-        // Takes no large part of a small file system.
+        // On a small file system the file must not take a large part of the space.
         let size = min(Self.size, (space?.total ?? 0) / 16)
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
         guard let found = FileStatus(descriptor: file), found.size < size else { return }
-        // Writes zeros, because some file systems allocate space that they do not have. A short write is fine.
+        // Writes zeros instead of calling fallocate, because some file systems promise space that they do not have. A
+        // short write is no error: the next call continues.
         let zeros = [UInt8](repeating: 0, count: size - found.size)
         _ = write(file, zeros, zeros.count)
     }

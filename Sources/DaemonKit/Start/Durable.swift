@@ -2,7 +2,7 @@ import Glibc
 
 /// Brings files to stable storage, so that they survive a power failure.
 enum Durable {
-    /// Syncs a file's content, or a directory's names.
+    /// Syncs the content of a file, or the names in a directory.
     static func sync(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot open \(path)") }

@@ -14,11 +14,12 @@ struct FileStatus: Equatable {
     let mode: UInt32
     let uid: UInt32
     let gid: UInt32
-    /// When content and attributes last changed, in nanoseconds since 1970.
+    /// When the content last changed, in nanoseconds since 1970.
     let modified: Int64
+    /// When the content or the attributes last changed, in nanoseconds since 1970.
     let changed: Int64
 
-    /// Nil where there is no such file; `errno` says why.
+    /// Nil if the file does not exist or cannot be examined; `errno` contains the reason.
     init?(of path: String, followsLinks: Bool = false) {
         var file = clinux_file()
         guard (followsLinks ? clinux_stat(path, &file) : clinux_lstat(path, &file)) == 0 else { return nil }
@@ -44,6 +45,6 @@ struct FileStatus: Equatable {
         }
     }
 
-    /// Whether both are the same file.
+    /// Whether both describe the same file, perhaps by two names.
     func isSameFile(as other: FileStatus) -> Bool { (device, inode) == (other.device, other.inode) }
 }

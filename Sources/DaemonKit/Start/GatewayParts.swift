@@ -7,27 +7,28 @@ import OutboundHTTP
 import SQLiteStore
 import Vocabulary
 
-/// The parts that open outbound connections.
+/// The clients of Apple's gateway and of merchants' domains. Both open outbound connections.
 struct GatewayParts {
     let gateway: AppleGateway
     let domainChecker: any DomainChecker
 
-    /// An expired identity is no reason to fail: each call to Apple reports it.
+    /// Does not throw if the identity certificate has expired: each call to Apple reports that.
     init(
         _ settings: Settings, _ files: ReferencedFiles, store: SQLiteStore, custody: KeyCustody, clock: any WallClock,
         logger: Logger
     ) throws {
-        let named = settings.gateway
+        let gatewaySettings = settings.gateway
         var outbound = OutboundClient.Configuration()
         outbound.roots = files.gatewayRoots
-        outbound.connectTimeout = named.connectTimeout
+        outbound.connectTimeout = gatewaySettings.connectTimeout
         var configuration = AppleGateway.Settings(
-            endpoint: named.endpoint ?? GatewayEndpoint(settings.environment))
-        configuration.answerTimeout = named.answerTimeout
+            endpoint: gatewaySettings.endpoint ?? GatewayEndpoint(settings.environment))
+        configuration.answerTimeout = gatewaySettings.answerTimeout
         configuration.userAgent = "merchantkeyd/\(Program.version)"
         gateway = AppleGateway(
             settings: configuration, client: OutboundClient(outbound),
-            identities: Self.identities(named, files, store: store, custody: custody, clock: clock, logger: logger),
+            identities: Self.identities(
+                gatewaySettings, files, store: store, custody: custody, clock: clock, logger: logger),
             clock: clock, logger: logger)
         var domainCheck = DomainCheck.Settings()
         domainCheck.allowsInternalAddresses = settings.domainCheck.allowsInternalAddresses

@@ -2,21 +2,22 @@ import Glibc
 import MerchantCore
 import Synchronization
 
-/// Admits one daemon per state directory. The kernel releases the lock when the process ends, however it ends.
+/// Ensures that only one daemon uses a state directory. The kernel releases the lock when the process ends, even by a
+/// kill.
 ///
-/// Both the lock file and the directory are locked, so that moving the lock file away does not admit a second daemon. The first
-/// line of the file is the process identifier of the holder; the others are ``LockMarks``.
+/// The daemon locks both the lock file and the directory, so that a second daemon cannot start when the lock file was
+/// moved away. The first line of the file is the process identifier of the daemon. The other lines are ``LockMarks``.
 final class InstanceLock: Sendable {
     private struct State {
         var marks: LockMarks
-        /// Whether the file does not hold ``marks``, because a write failed.
+        /// Whether the file differs from ``marks``, because the last write failed.
         var isBehind = false
     }
 
     private let path: String
     private let descriptor: CInt
     private let directory: CInt
-    /// What the last daemon in the directory left.
+    /// The marks that the last daemon in the directory wrote.
     let found: LockMarks
     private let state: Mutex<State>
 
@@ -51,7 +52,7 @@ final class InstanceLock: Sendable {
         try set { _ in }
     }
 
-    /// Whether a daemon runs in the directory, for `diagnose`.
+    /// Whether a daemon has locked the directory. With it, ``Diagnosis`` detects a lock file that was moved away.
     static func isDirectoryHeld(_ path: String) -> Bool {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return false }
@@ -59,7 +60,8 @@ final class InstanceLock: Sendable {
         return flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// The marks of the daemon that runs, or ran last, without locking anything.
+    /// Reads the marks of the daemon that runs or ran last. Locks nothing. The marks are empty if the file cannot be
+    /// read.
     static func marks(_ path: String) -> LockMarks {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return LockMarks() }
@@ -67,7 +69,7 @@ final class InstanceLock: Sendable {
         return read(file)?.marks ?? LockMarks()
     }
 
-    /// - Throws: ``SettingsError`` where another process has locked the directory.
+    /// - Throws: ``SettingsError`` if another process has locked the directory, or it cannot be locked.
     private static func lockDirectory(of path: String) throws -> CInt {
         let name = path.split(separator: "/").dropLast().joined(separator: "/")
         let directory = path.hasPrefix("/") ? "/\(name)" : name.isEmpty ? "." : name
@@ -84,13 +86,13 @@ final class InstanceLock: Sendable {
         return descriptor
     }
 
-    /// Whether the path still leads to the file that is locked.
+    /// Whether the path still names the file that this process has locked.
     var isInPlace: Bool {
         guard let locked = FileStatus(descriptor: descriptor), let named = FileStatus(of: path) else { return false }
         return locked.isSameFile(as: named)
     }
 
-    /// Changes the marks and syncs the file.
+    /// Changes the marks, writes them to the file and syncs it.
     func set(_ change: (inout LockMarks) -> Void) throws {
         try state.withLock { state in
             change(&state.marks)
@@ -103,7 +105,7 @@ final class InstanceLock: Sendable {
     }
 
     var unrecordedLosses: [String] { state.withLock { $0.marks.unrecordedLosses } }
-    var replaced: UInt64? { state.withLock { $0.marks.replaced } }
+    var replacedInode: UInt64? { state.withLock { $0.marks.replacedInode } }
     /// Whether the last change of the marks could not be written.
     var isBehind: Bool { state.withLock { $0.isBehind } }
 
@@ -116,7 +118,8 @@ final class InstanceLock: Sendable {
 // MARK: - Marks
 
 extension InstanceLock {
-    /// Keeps accepted losses until they are in the audit.
+    /// Stores losses that the operator accepted until ``StartRecord`` has recorded them in the audit. Removes the marks
+    /// about the database, which describe it before the loss.
     func keep(_ losses: [String]) throws {
         let new = losses.filter { !unrecordedLosses.contains($0) }
         guard !new.isEmpty else { return }
@@ -126,52 +129,59 @@ extension InstanceLock {
         }
     }
 
-    /// Drops the marks about the database that was here before: they do not apply to the present one.
+    /// Removes the marks about the former database, because they do not apply to the present one.
     func forgetDatabase() throws { try set { $0.forgetDatabase() } }
 
-    /// Notes that the database file was moved or replaced, so that its log is not applied to another file.
+    /// Records that the database file was moved or replaced. The next start then does not apply the log to another
+    /// file.
     ///
-    /// A failure is ignored: the store makes no more changes anyway.
-    func markReplaced(_ inode: UInt64) { try? set { $0.replaced = inode } }
+    /// A failure is ignored, because the store refuses all further changes.
+    ///
+    /// - Parameter inode: of the file that the daemon has open, to which the log belongs.
+    func markReplaced(_ inode: UInt64) { try? set { $0.replacedInode = inode } }
 
-    /// Call after the last change and before the database is closed, which may remove its write-ahead log.
+    /// Call after the last change and before the database is closed. Closing may remove the write-ahead log.
     ///
-    /// If it fails, the next start may refuse because the log is missing. That is better than to miss a lost log.
-    func markClosing() { try? set { $0.head = $0.head?.asLast } }
+    /// A failure is ignored. In the worst case, the next start refuses because the log is missing, although nothing was
+    /// lost.
+    func markClosing() { try? set { $0.head = $0.head?.asWrittenAtShutdown } }
 
     /// Call after the database was closed.
     ///
-    /// - Parameter leavingLog: whether a log is left, which the next start then expects.
+    /// - Parameter leavingLog: whether a log exists after the close. The next start then expects one.
     func markClosed(leavingLog: Bool) throws {
         try set {
             $0.isOpen = leavingLog
             $0.isClosed = !leavingLog
-            $0.replaced = nil
+            $0.replacedInode = nil
         }
     }
 
-    /// Call before the database is opened: from now on a log may exist, and a missing log is not an error at this point.
+    /// Call before the database is opened. From then on a log may exist, but until ``markOpen()`` a missing log is no
+    /// error.
     func markOpening() throws { try set { $0.isClosed = false } }
 
-    /// Call before any change is acknowledged: from now on the log belongs to the database.
+    /// Call before the first change is acknowledged. From then on the log contains acknowledged changes, and a missing
+    /// log is an error.
     func markOpen() throws {
         try set {
             $0.isOpen = true
-            $0.replaced = nil
+            $0.replacedInode = nil
         }
     }
 }
 
 extension LockMarks {
     fileprivate mutating func forgetDatabase() {
-        replaced = nil
+        replacedInode = nil
         head = nil
         log = nil
     }
 }
 
 extension InstanceLock: AuditObserver {
-    /// After a failed write, ``StoreRecovery`` repeats it until it succeeds: the file must not name an older record as the last.
+    /// If the write fails, ``StoreRecovery`` repeats it until it succeeds. Otherwise the lock file would name an older
+    /// record as the last.
     func auditGrew(to head: AuditHead, inLog generation: String) {
         state.withLock { state in
             state.marks.advance(to: head, inLog: generation)
@@ -183,7 +193,7 @@ extension InstanceLock: AuditObserver {
 // MARK: - The file
 
 extension InstanceLock {
-    /// The largest size that is read and written, in bytes.
+    /// How many bytes of the file are read and written at most.
     private static let size = 4096
 
     private static func read(_ file: CInt) -> (holder: Substring?, marks: LockMarks)? {
@@ -194,7 +204,7 @@ extension InstanceLock {
         return (lines.first, LockMarks(lines.dropFirst()))
     }
 
-    /// Overwrites, then truncates: that works on a full disk, where the block is already allocated.
+    /// Overwrites the file before it truncates it. This works on a full disk, because the file keeps its block.
     private static func write(_ marks: LockMarks, to file: CInt) -> Bool {
         let text = Array((["\(getpid())"] + marks.lines).map { "\($0)\n" }.joined().utf8.prefix(size))
         return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0

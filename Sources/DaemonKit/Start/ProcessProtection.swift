@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// Keeps the process's memory, which holds keys, from other programs and from the disk.
+/// Protects the process's memory, which contains keys, from other programs and from core dumps.
 enum ProcessProtection {
     /// The signals that the kernel sends a process for a fault in its own code.
     private static let crashSignals = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP]
 
-    /// Disables core dumps, access to the process's memory by other processes of the same user, and Swift's own crash reporter,
-    /// which would print registers and the memory they point to.
+    /// Disables core dumps, access to the process's memory by other processes of the same user, and Swift's own crash
+    /// reporter, which would print registers and the memory they point to.
     ///
     /// - Returns: what failed, for the log.
     static func apply() -> [String] {

@@ -1,12 +1,13 @@
 import MerchantCore
 
-/// Whether the daemon may start. A pure function of what was observed.
+/// Whether the daemon may start. Depends only on the ``StartObservation`` and the operator's flag.
 ///
-/// A start decides twice: before it opens the database, and again when ``StartObservation/content`` is known.
+/// The daemon decides twice: before it opens the database, and again afterwards, when ``StartObservation/content`` is
+/// known.
 package enum StartDecision: Equatable, Sendable {
     /// - Parameters:
-    ///   - losses: what is missing from the database, for the audit.
-    ///   - warnings: for the log.
+    ///   - losses: what the database lacks. The daemon records it in the audit.
+    ///   - warnings: what the daemon only logs.
     case open(losses: [StartFinding], warnings: [StartFinding])
     case refuse([StartFinding])
 

@@ -1,7 +1,8 @@
 import Logging
 
-/// Why a daemon may not start, or what an operator must know when it does: a code and a message in three parts.
+/// A problem that prevents a start, or that the operator must know after it: a code and a message in three parts.
 package struct StartFinding: Equatable, Sendable {
+    /// The kinds of findings. `docs/storage-failures.md` explains each.
     package enum Code: String, CaseIterable, Sendable {
         case restoreUnfinished
         case databaseMissing
@@ -25,9 +26,10 @@ package struct StartFinding: Equatable, Sendable {
     package enum Consequence: Sendable {
         /// The start is refused.
         case refusal
-        /// The start is refused unless the operator passes `--accept-older-database`; then the loss is audited.
+        /// The start is refused unless the operator passes `--accept-older-database`. With the flag, the daemon starts
+        /// and records the loss in the audit.
         case refusalUnlessAccepted
-        /// The daemon starts and audits the loss.
+        /// The daemon starts and records the loss in the audit.
         case recordedLoss
         /// The daemon starts and logs a warning.
         case warning
@@ -48,7 +50,7 @@ package struct StartFinding: Equatable, Sendable {
         self.remedy = remedy
     }
 
-    /// What is wrong and why: the reason in the audit.
+    /// What is wrong and why. The audit records this text as the reason.
     package var fact: String { why.isEmpty ? what : "\(what): \(why)" }
 
     package var message: String { "\(fact); \(remedy)" }
@@ -77,7 +79,7 @@ extension StartFinding.Code {
     }
 }
 
-/// The start was refused for these findings.
+/// The error that ends a start, with the findings for which the daemon refused it.
 package struct StartRefusal: Error, Equatable, CustomStringConvertible {
     package let findings: [StartFinding]
 

@@ -20,16 +20,17 @@ extension StartObservation {
 // MARK: - A write-ahead log that does not belong to the database
 
 extension StartObservation {
-    /// SQLite applies any log that lies beside a database. The log of another file destroys the database; beside a new database,
-    /// SQLite deletes the log and the last acknowledged changes with it. No flag accepts that.
+    /// SQLite applies any log that it finds beside a database, so a log of another database would destroy this one. If
+    /// the database is empty, SQLite deletes the log and with it the last acknowledged changes. So the daemon refuses
+    /// to start, and no flag overrides that.
     private var foreignLog: StartFinding? {
         guard hasLogContent else { return nil }
         if hasDatabaseContent, marks.isClosed {
-            // The log may also be that of a program that has the same database open right now.
-            return isDatabaseInUse && marks.head != nil && auditAnswer == true ? nil : logFromEarlierTime
+            // No fault if another program has this database open now: the log is then the log of that program.
+            return isDatabaseInUse && marks.head != nil && databaseHoldsRecord ? nil : logFromEarlierTime
         }
         if !hasDatabaseContent || isReplaced { return logOfAnotherDatabase }
-        guard marks.isOpen, let record = recordBeneathLog, auditAnswer == true else { return nil }
+        guard marks.isOpen, let record = recordBeneathLog, fileLacksRecord else { return nil }
         return StartFinding(
             .databaseOlderThanLog, "the database \(databasePath) is older than its write-ahead log \(logPath)",
             why:
@@ -53,9 +54,9 @@ extension StartObservation {
     private var logOfAnotherDatabase: StartFinding {
         let found = database.map { $0.size > 0 ? "inode \($0.inode)" : "an empty file" } ?? "no file"
         let expected =
-            marks.replaced.map { "inode \($0) ('ls -i' prints it)" } ?? "the file that the log was written for"
+            marks.replacedInode.map { "inode \($0) ('ls -i' prints it)" } ?? "the file that the log was written for"
         let copied =
-            marks.replaced == nil ? "" : "; if database and log were copied back here together, remove \(lockPath)"
+            marks.replacedInode == nil ? "" : "; if database and log were copied back here together, remove \(lockPath)"
         return StartFinding(
             .logOfAnotherDatabase,
             "the write-ahead log \(logPath) belongs to another database file than \(databasePath)",
@@ -85,7 +86,7 @@ extension StartObservation {
         [masterKeyWithoutDatabase, missingClaims, missingShippedHead].compactMap(\.self)
     }
 
-    /// An interrupted first start leaves the same files.
+    /// Only a warning, because an interrupted first start leaves the same files.
     private var masterKeyWithoutDatabase: StartFinding? {
         guard case .file(let path, exists: true) = masterKey, database == nil, missingDatabase == nil else {
             return nil
@@ -105,7 +106,7 @@ extension StartObservation {
                 .claimsMissing, "the claims file \(claimsPath) is missing", why: "the daemon creates an empty one",
                 remedy: remedy)
         }
-        guard marks.isOpen, marks.head?.isLast != true, !hasClaimsLog else { return nil }
+        guard marks.isOpen, marks.head?.wasWrittenAtShutdown != true, !hasClaimsLog else { return nil }
         return StartFinding(
             .claimsLogMissing, "the write-ahead log of the claims file \(claimsPath) is missing",
             why: "the last daemon was not shut down cleanly", remedy: remedy)

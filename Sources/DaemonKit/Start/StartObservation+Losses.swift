@@ -1,10 +1,13 @@
 import MerchantCore
 
-/// Findings about a database that lacks acknowledged changes.
+/// Findings about a database that lacks acknowledged changes. `marks` is what the last daemon wrote into the lock file.
 extension StartObservation {
+    /// The findings that refuse the start unless the operator accepts the loss.
     var losses: [StartFinding] {
-        let files = marks.unrecordedLosses.isEmpty ? [lossInFiles].compactMap(\.self) : unrecordedLosses
-        return files + [lossByShippedHead].compactMap(\.self)
+        // If the lock file lists losses, an earlier start found and accepted them, but did not record them in the
+        // audit. The files no longer show these losses, because that start opened the database.
+        let lossesFromFiles = marks.unrecordedLosses.isEmpty ? [lossInFiles].compactMap(\.self) : unrecordedLosses
+        return lossesFromFiles + [lossByShippedHead].compactMap(\.self)
     }
 
     private var unrecordedLosses: [StartFinding] {
@@ -17,7 +20,7 @@ extension StartObservation {
 
     private var lossInFiles: StartFinding? {
         guard hasDatabaseContent else { return missingDatabase }
-        if let expected = marks.replaced, let found = database?.inode, isReplaced {
+        if let expected = marks.replacedInode, let found = database?.inode, isReplaced {
             return StartFinding(
                 .databaseReplaced, "the database \(databasePath) was moved or replaced while a daemon used it",
                 why: "found inode \(found), expected \(expected)",
@@ -29,7 +32,7 @@ extension StartObservation {
 
     var missingDatabase: StartFinding? {
         let traces = [
-            marks.isOpen || marks.replaced != nil ? "its mark in the lock file" : nil,
+            marks.isOpen || marks.replacedInode != nil ? "its mark in the lock file" : nil,
             hasLogContent ? "its write-ahead log" : nil, hasClaims ? "the claims file" : nil,
         ].compactMap(\.self)
         guard !traces.isEmpty else { return nil }
@@ -39,31 +42,37 @@ extension StartObservation {
             remedy: "check that the volume is mounted, put back the file with its '-wal' file, or restore a backup")
     }
 
-    /// Another program, such as `sqlite3`, that opens the database after a kill copies the log into the database and removes it, and
-    /// the shared memory before it. If the last audit record is in the database then, nothing is lost.
+    /// A missing log is no loss if another program, such as `sqlite3`, opened the database after the daemon was killed.
+    /// When that program closes the database, SQLite copies the log into the database file. Then it deletes the shared
+    /// memory file (`-shm`), and after that the log.
+    ///
+    /// So nothing is lost if the shared memory file is gone too and the database contains the last audit record.
     private var missingLog: StartFinding? {
-        let end = marks.head?.isLast == true ? "" : " after an unclean shutdown"
+        let circumstance = marks.head?.wasWrittenAtShutdown == true ? "" : " after an unclean shutdown"
         func finding(_ why: String) -> StartFinding {
             StartFinding(
-                .logMissing, "the write-ahead log \(logPath) is missing\(end)", why: why,
+                .logMissing, "the write-ahead log \(logPath) is missing\(circumstance)", why: why,
                 remedy: "put back the file, or restore a backup")
         }
         guard let head = marks.head else { return finding("the database may lack the last acknowledged changes") }
-        guard !hasSharedMemory, auditAnswer == true else {
+        guard !hasSharedMemory, databaseHoldsRecord else {
             return finding(
                 "expected audit record \(head.end.sequence) in an intact database; the last acknowledged changes are lost"
             )
         }
-        return head.doubt(onBoot: bootIdentifier).map {
+        // The daemon does not sync the lock file after each change. So after a reboot, the file may name an older
+        // record than the last.
+        return head.reasonForLaterChanges(onBoot: bootIdentifier).map {
             finding(
                 "\($0), so the database may lack the last acknowledged changes; it holds audit record \(head.end.sequence). Nothing is lost if another program such as sqlite3 opened the database and checkpointed the log"
             )
         }
     }
 
-    /// SQLite also truncates a log itself, after all of it was copied into the database.
+    /// An empty log is no loss if the database file contains the last audit record: SQLite itself truncates a log after
+    /// it copied all of it into that file.
     private var emptiedLog: StartFinding? {
-        guard let head = marks.head, auditAnswer == true else { return nil }
+        guard let head = marks.head, fileLacksRecord else { return nil }
         return StartFinding(
             .logEmptied, "the write-ahead log \(logPath) is empty",
             why: "acknowledged audit record \(head.end.sequence) is not in the database",
@@ -81,7 +90,8 @@ extension StartObservation {
             remedy: "put back the newer database, or restore the newest backup")
     }
 
-    /// No reason to refuse: the lock file lies beside the database and is copied and restored with it.
+    /// The daemon starts in spite of this finding and records it. The lock file is weaker evidence than a shipped head:
+    /// it is in the same directory as the database, so a copy of the directory restores both and shows no difference.
     var lossByLockFile: StartFinding? {
         guard let content, content.restoredFrom == nil, let difference = content.differenceFromLock else { return nil }
         return StartFinding(

@@ -3,7 +3,7 @@ package import Vocabulary
 
 /// What a start, or `diagnose`, finds in the state directory. ``StartDecision`` depends on nothing else.
 package struct StartObservation: Equatable, Sendable {
-    /// A file, by its name in the directory; a symbolic link is not followed.
+    /// The file that a path names. A symbolic link is not followed.
     package struct File: Equatable, Sendable {
         package var inode: UInt64
         /// In bytes.
@@ -13,20 +13,21 @@ package struct StartObservation: Equatable, Sendable {
     }
 
     package enum MasterKey: Equatable, Sendable {
-        /// Comes from a systemd credential or a command, which only the daemon itself can ask.
+        /// From a systemd credential or a command. Only loading it shows whether it exists.
         case supplied
         case file(path: String, exists: Bool)
-        /// It was read and does not open the database, for this reason.
+        /// The key was loaded, but does not open the database. The text is the reason.
         case rejected(String)
     }
 
-    /// A question about the audit records in the database file. To answer it, the whole file is read, so at most one is asked.
+    /// A question about the audit records in the database. The answer may need a read of the whole file, so a start
+    /// asks at most one.
     package enum AuditQuestion: Hashable, Sendable {
-        /// Does the database hold the record, and pass the integrity check?
+        /// Does the database contain the record, and does it pass the integrity check?
         case intactDatabaseHolds(AuditHead)
-        /// Does the file without its log lack the record?
+        /// Does the database file, without its log, lack the record?
         case fileLacks(AuditHead)
-        /// Does the file without its log lack the record, and pass the integrity check?
+        /// Does the database file, without its log, lack the record, and does the file pass the integrity check?
         case intactFileLacks(AuditHead)
     }
 
@@ -34,10 +35,11 @@ package struct StartObservation: Equatable, Sendable {
     package struct Content: Equatable, Sendable {
         /// The backup that the database was restored from, until a start has recorded the restore.
         package var restoredFrom: String?
-        /// The last audit record.
+        /// The last audit record in the database.
         package var auditEnd: AuditHead?
         package var shippedHead: ShippedHead
-        /// How the database differs at the head that the lock file names; nil: it does not, or the lock file names none.
+        /// How the database differs from the audit head that the lock file names. Nil if it contains that audit record,
+        /// or the lock file names none.
         package var differenceFromLock: String?
 
         package init(
@@ -55,7 +57,7 @@ package struct StartObservation: Equatable, Sendable {
     package enum ShippedHead: Equatable, Sendable {
         case notConfigured
         case none(file: String)
-        /// - Parameter difference: how the database differs at that record; nil: it does not.
+        /// - Parameter difference: how the database differs from the head; nil if it contains that audit record.
         case found(file: String, head: AuditHead, at: Timestamp, difference: String?)
     }
 
@@ -67,19 +69,20 @@ package struct StartObservation: Equatable, Sendable {
     package var database: File?
     /// The database's write-ahead log.
     package var log: File?
+    /// Whether SQLite's shared memory file (`-shm`) exists.
     package var hasSharedMemory = false
-    /// Whether a process has the database open, by SQLite's lock on its shared memory.
+    /// Whether a process has the database open and so holds SQLite's lock on the shared memory file.
     package var isDatabaseInUse = false
-    /// Identifies the log until SQLite restarts it; nil where there is none.
+    /// Identifies the log until SQLite restarts it; nil if there is no log.
     package var logGeneration: String?
     package var hasClaims = false
     package var hasClaimsLog = false
     package var isRestoreUnfinished = false
     package var masterKey: MasterKey
     package var marks = LockMarks()
-    /// The current boot of the machine; empty where the kernel does not name it.
+    /// Identifies the current boot of the machine; empty if the kernel does not provide it.
     package var bootIdentifier = ""
-    /// The answer to ``auditQuestion``; nil where there is none, or the file cannot be read.
+    /// The answer to ``auditQuestion``; nil if there is no question.
     package var auditAnswer: Bool?
     /// Nil before the database is open.
     package var content: Content?
@@ -95,13 +98,13 @@ package struct StartObservation: Equatable, Sendable {
 extension StartObservation {
     package var logPath: String { "\(databasePath)-wal" }
 
-    /// SQLite treats an empty file as a new database, and removes the log beside it.
+    /// False for an empty file: SQLite treats it as a new database, and removes the log beside it.
     var hasDatabaseContent: Bool { (database?.size ?? 0) > 0 }
     var hasLogContent: Bool { (log?.size ?? 0) > 0 }
-    /// Whether the database's name leads to another file than the one that was in use.
-    var isReplaced: Bool { marks.replaced.map { $0 != database?.inode } ?? false }
+    /// Whether the path of the database no longer names the file that the last daemon had open.
+    var isReplaced: Bool { marks.replacedInode.map { $0 != database?.inode } ?? false }
 
-    /// The one question about the content of the database file that the decision depends on; nil where there is none.
+    /// The only question about the audit records on which the decision depends; nil if it depends on none.
     package var auditQuestion: AuditQuestion? {
         guard !isRestoreUnfinished, hasDatabaseContent, !isReplaced || (marks.isClosed && hasLogContent) else {
             return nil
@@ -116,9 +119,18 @@ extension StartObservation {
         return hasSharedMemory ? nil : .intactDatabaseHolds(head.end)
     }
 
-    /// The audit record that the database file without its log holds, if the log belongs to it; nil: unknown.
+    /// Whether the database is intact and contains the record. Use only if ``auditQuestion`` is `intactDatabaseHolds`.
+    var databaseHoldsRecord: Bool { auditAnswer == true }
+
+    /// Whether the database file lacks the record. Use only if ``auditQuestion`` is `fileLacks` or `intactFileLacks`.
+    var fileLacksRecord: Bool { auditAnswer == true }
+
+    /// An audit record that the database file must contain even without the log, if the log belongs to it. Nil if
+    /// unknown.
     ///
-    /// The lock file names the log that the last record is in. If SQLite has restarted the log since, the file holds that record.
+    /// The lock file names the generation of the log that contains the last record. If the log has another generation
+    /// now, SQLite has restarted it, so the database file contains the last record. If not, the file contains the
+    /// record that was the last when the log was started.
     var recordBeneathLog: AuditHead? {
         guard let log = marks.log else { return nil }
         return log.generation == logGeneration ? log.base : marks.head?.end

@@ -4,13 +4,13 @@ import MerchantCore
 import SQLiteStore
 import Vocabulary
 
-/// Reads what ``StartObservation`` holds, for the start and for `diagnose`. Changes nothing.
+/// Reads the state directory into a ``StartObservation``, for the start and for `diagnose`. Changes nothing.
 struct StartObserver {
     let settings: Settings
 
-    /// The files, before the database is opened.
+    /// Observes the files. Call it before the database is opened.
     ///
-    /// - Throws: ``SettingsError`` where the restore marker cannot be read.
+    /// - Throws: ``SettingsError`` if the restore marker cannot be read.
     func files(_ marks: LockMarks) throws -> StartObservation {
         let path = settings.databasePath
         var found = StartObservation(
@@ -30,10 +30,10 @@ struct StartObserver {
     }
 
     /// - Parameters:
-    ///   - restoredFrom: the backup that the database was restored from; nil or empty for none.
-    ///   - auditEnd: its last record.
-    ///   - difference: how the database differs at a head; nil: it does not.
-    /// - Throws: ``SettingsError`` where the file of shipped heads cannot be read, and what `difference` throws.
+    ///   - restoredFrom: the backup that the database was restored from; nil or empty if there was no restore.
+    ///   - auditEnd: the last audit record in the database.
+    ///   - difference: returns how the database differs from an audit head; nil if it contains that audit record.
+    /// - Throws: ``SettingsError`` if the file of shipped heads cannot be read, and what `difference` throws.
     func content(
         restoredFrom: String?, auditEnd: AuditHead?, _ marks: LockMarks,
         difference: (AuditHead) async throws -> String?
@@ -71,7 +71,7 @@ struct StartObserver {
         FileStatus(of: path).map { StartObservation.File(inode: $0.inode, size: $0.size) }
     }
 
-    /// Whether another process has the database open: each holds SQLite's lock on the shared memory for as long.
+    /// Whether another process has the database open. Each such process holds SQLite's lock on the shared memory file.
     private static func isInUse(_ path: String) -> Bool {
         let file = open("\(path)-shm", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return false }
@@ -82,6 +82,6 @@ struct StartObserver {
         return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
-    /// The byte that SQLite's file format calls UNIX_SHM_DMS.
+    /// The offset of the lock byte that SQLite calls UNIX_SHM_DMS, in the shared memory file.
     private static let sharedMemoryLock: off_t = 128
 }

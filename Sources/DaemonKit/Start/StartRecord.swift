@@ -5,9 +5,11 @@ import MerchantOperations
 import Synchronization
 import Vocabulary
 
-/// Records the start in the audit, with any restore or loss since the last start, and stores which webhooks receive events.
+/// Records the start in the audit, with any restore or loss since the last start, and stores which webhooks receive
+/// events.
 ///
-/// On a full disk the daemon starts without the record, so that keys are resolved, and ``StoreRecovery`` repeats ``write()``.
+/// On a full disk the daemon starts without the record, so that it can serve payments. ``StoreRecovery`` then calls
+/// ``write()`` until it succeeds.
 final class StartRecord: Sendable {
     /// How long `status` reports that an older database was accepted.
     static let olderDatabaseNotice = Duration.seconds(86_400)
@@ -21,8 +23,11 @@ final class StartRecord: Sendable {
     private let conditions: ConditionLog
     private let logger: Logger
     private let observation: StartObservation
+    /// The restore and the losses to record: the action of each audit record and its reason.
     private let reasons = Mutex<[(action: AuditAction, reason: String)]>([])
+    /// Whether the audit contains the record of this start.
     private let isRecorded = Atomic(false)
+    /// Whether ``write()`` has nothing left to do.
     private let isComplete = Atomic(false)
 
     init(
@@ -42,7 +47,7 @@ final class StartRecord: Sendable {
 
     /// Decides, now that the database is open, whether the daemon may serve, and records the start.
     ///
-    /// - Throws: ``StartRefusal``; ``SettingsError`` where the callers' permits changed and the audit cannot be written.
+    /// - Throws: ``StartRefusal``; ``SettingsError`` if the callers' permits changed and the audit cannot be written.
     func decideAndWrite(acceptsOlder: Bool) async throws {
         let observation = try await withContent()
         let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlder).orRefusal()
@@ -51,7 +56,7 @@ final class StartRecord: Sendable {
         let unaccepted = losses.filter { $0.code.consequence == .recordedLoss }
         if !unaccepted.isEmpty {
             for loss in unaccepted { loss.log(logger) }
-            // Otherwise the next start would compare with the missing record again.
+            // Otherwise the next start would compare the database with the same missing record.
             try lock.forgetDatabase()
         }
         reasons.withLock { reasons in
@@ -75,11 +80,11 @@ final class StartRecord: Sendable {
         return observation
     }
 
-    /// - Returns: whether the record is written; calls after that do nothing.
+    /// - Returns: whether the start is recorded. Once it is, further calls do nothing.
     func write() async -> Bool {
         guard !isComplete.load(ordering: .acquiring) else { return true }
         do {
-            // First, because it can be repeated; the start is recorded once.
+            // This comes first because it can be repeated. The start must be recorded only once.
             try await deliveries.keepWebhooks(settings.events.webhooks.map(\.registration))
             if !isRecorded.load(ordering: .acquiring) {
                 if !reasons.withLock({ $0.isEmpty }) {
@@ -100,8 +105,9 @@ final class StartRecord: Sendable {
         }
     }
 
-    /// Ships the head of a restored database before the note of the restore is removed. Otherwise, after an interrupted start, the
-    /// next start would compare with the newer head and refuse.
+    /// Ships the audit head of the restored database, then removes the note that it was restored. Without the note, a
+    /// start compares the database with the last shipped head. If that head were still the one from before the restore,
+    /// it would refuse.
     private func forgetRestore() async throws {
         guard !reasons.withLock({ $0.isEmpty }) else { return }
         let head = try await audit.head()

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The directory that holds database, lock and, for one user, the master key and the sockets.
+/// The directory with the database, the claims and the lock file. By default also with the master key and the sockets.
 enum StateDirectory {
     /// Creates the directory if it is missing (mode 0700), and refuses one that other users can read or write.
     ///
-    /// - Throws: ``SettingsError`` naming owner and mode found and expected.
+    /// - Throws: ``SettingsError`` with the owner or mode that was found and the expected one.
     static func prepare(_ path: String) throws {
         try create(path)
         guard let status = FileStatus(of: path, followsLinks: true), status.kind == .directory else {
