@@ -1,17 +1,18 @@
 package import MerchantCore
 package import Vocabulary
 
-/// A condition that an operator should know of; `status` has at most one finding of each code.
+/// A condition that an operator should know about. `status` shows at most one finding of each code.
 package struct StatusFinding: Hashable, Sendable {
     package typealias Severity = MerchantCore.Severity
 
     package enum Code: String, Sendable, CaseIterable {
         case belowTarget, certificateExpiring, certificateExpired
-        /// Payment tokens cannot be claimed; the signing times of most genuine tokens disagree with the machine's clock.
+        /// `claimsRefused`: payment tokens cannot be claimed, so none is opened with a claim. `clockWrong`: the signing
+        /// times of most genuine tokens differ too much from the machine's clock.
         case claimsRefused, clockWrong
         /// The machine's clock differs from the daemon's confirmed time.
         case clockUnconfirmed
-        /// The database cannot be written, or is damaged.
+        /// The database cannot be written; the database is damaged; a disk has little free space.
         case storeFailing, storeDamaged, diskNearlyFull
         /// The master key or the lock file is missing.
         case masterKeyMissing, lockFileMissing
@@ -39,17 +40,17 @@ package struct StatusFinding: Hashable, Sendable {
         package var publicKeyHash: PublicKeyHash?
     }
 
-    /// A finding names at most so many subjects.
+    /// The most subjects that a finding names.
     package static let mostNamed = 5
 
     package let code: Code
     package let detail: String
-    /// The number of subjects by severity.
+    /// The number of subjects of each severity.
     package let counts: [Severity: Int]
     /// The first subjects, most urgent first; empty if `detail` is enough.
     package let mostUrgent: [Item]
 
-    /// A finding with one subject, such as the daemon itself.
+    /// A finding about one subject, such as the daemon itself.
     package init(severity: Severity, code: Code, detail: String) {
         self.init(code: code, detail: detail, counts: [severity: 1], mostUrgent: [])
     }
@@ -67,13 +68,16 @@ package struct StatusFinding: Hashable, Sendable {
 }
 
 extension [StatusFinding] {
-    /// One finding for each code, most urgent first, in a stable order.
+    /// Merges the findings of each code into one. The most urgent come first; equally urgent ones are in the order of
+    /// ``StatusFinding/Code``.
     package func aggregated() -> [StatusFinding] {
         let byCode = Dictionary(grouping: self, by: \.code)
         return StatusFinding.Code.allCases.compactMap { byCode[$0]?.merged() }.enumerated()
             .sorted { ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset) }.map(\.element)
     }
 
+    /// Merges findings of the same code.
+    ///
     /// - Returns: nil for an empty list.
     private func merged() -> StatusFinding? {
         guard let first, count > 1 else { return self.first }
