@@ -44,21 +44,21 @@ actor WebhookConnections {
     /// - Throws: ``HostResolutionError`` if the host name has no address, or only addresses that the settings do not
     ///   allow.
     func current() async throws -> WebhookConnection {
-        if let connection = valid { return connection }
+        if let connection = unexpired { return connection }
         let resolver = HostResolver(allowsInternalAddresses: webhook.allowsInternalAddresses)
         let addresses =
             if let literal = webhook.address.literal { try resolver.usable([literal]) } else {
                 try await resolver.addresses(of: webhook.address.host, within: Self.resolutionTimeout)
             }
         // Another attempt may have stored a new client while this one resolved the name.
-        if let connection = valid { return connection }
+        if let connection = unexpired { return connection }
         let next = WebhookConnection(to: webhook, at: addresses[addressIndex % addresses.count], limits: limits)
         retire(connection)
         connection = next
         return next
     }
 
-    private var valid: WebhookConnection? {
+    private var unexpired: WebhookConnection? {
         connection.flatMap { $0.resolvedAt + Self.resolutionLifetime > .now ? $0 : nil }
     }
 

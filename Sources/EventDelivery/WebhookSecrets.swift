@@ -56,7 +56,7 @@ package struct WebhookSecrets: Sendable {
 
     /// The value of the header `Merchantkeyd-Signature`: `t=SECONDS`, then `,v1=HMAC` for each secret.
     ///
-    /// SECONDS is the time since 1970. HMAC is the HMAC-SHA256 of SECONDS, a dot and the body.
+    /// SECONDS is the time in seconds since 1970. HMAC is the HMAC-SHA256 of SECONDS, a dot and the body.
     package func signature(over body: [UInt8], at time: Timestamp) -> String {
         let seconds = time.millisecondsSince1970 / 1000
         let signed = Array("\(seconds).".utf8) + body

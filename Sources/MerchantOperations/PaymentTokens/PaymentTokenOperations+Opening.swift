@@ -82,8 +82,8 @@ extension PaymentTokenOperations {
         )
     }
 
-    /// Counts a request for a key that is revoked or destroyed. If its token was verified and a check failed, it does
-    /// not count.
+    /// Counts a request for a key that is revoked or destroyed. A token that fails verification
+    /// does not count.
     package func countRequestForRevokedKey(by token: ApplePayToken, _ terms: TokenTerms) {
         let now = clock.now
         let verification: TokenVerification? =
@@ -114,8 +114,8 @@ extension PaymentTokenOperations {
     private struct Receipt {
         /// nil if verification was declined.
         var verification: TokenVerification?
-        /// When the daemon first received the token; nil if the token was not verified, or at a time that the caller
-        /// named.
+        /// When the daemon first received the token; nil if the token was not verified, or was verified at a
+        /// time that the caller named.
         var receivedAt: Timestamp?
         /// Whether an earlier attempt of the same request has claimed the token.
         var isRepeat = false

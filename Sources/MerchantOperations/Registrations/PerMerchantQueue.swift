@@ -5,7 +5,7 @@ import Vocabulary
 actor PerMerchantQueue {
     static let width = 16
 
-    /// The merchants whose turn a task has.
+    /// The merchants for which a task has the turn.
     private var taken: Set<PartnerInternalMerchantIdentifier> = []
     /// Tasks that wait for their merchant's turn.
     private var waiting: [PartnerInternalMerchantIdentifier: [CheckedContinuation<Void, Never>]] = [:]

@@ -14,7 +14,7 @@ extension Registration {
             createdAt: now, changedAt: now)
     }
 
-    /// Changes the desired state as a call requires that Apple has performed.
+    /// Changes the desired state to what the registration is after the call.
     mutating func apply(_ content: RegistrationCall.Content, at now: Timestamp) {
         let before = self
         desired = content.applied(to: desired)

@@ -37,7 +37,7 @@ extension RegistrationOperations {
     private struct Plan {
         /// The domains to remove from the desired state.
         let removed: Set<DomainName>
-        /// Those of them that Apple has, so that the call to Apple names them.
+        /// Those of the domains in ``removed`` that Apple has. The call to Apple names only these.
         let sending: Set<DomainName>
         let warnings: [String]
         let view: RegistrationView

@@ -10,8 +10,8 @@ package struct RegistrationOperations: Sendable {
     /// Registers a merchant at Apple, or adds domains to its registration. It is safe to repeat.
     ///
     /// - Throws: before the call to Apple, `malformed`, `tooManyDomains`, `merchantNotFound`, or `registrationConflict`
-    ///   with an earlier call whose outcome is unknown. After it, `gatewayResponseNotReceived` if its outcome is
-    ///   unknown, or another code `gateway…` if it failed.
+    ///   if an earlier call with an unknown outcome conflicts with this one. After the call,
+    ///   `gatewayResponseNotReceived` if its outcome is unknown, or another code `gateway…` if it failed.
     package func register(_ order: RegistrationOrder, for request: Request) async throws -> RegistrationView {
         let domainNames = try RegistrationRules.distinct(order.domainNames)
         if let name = order.partnerMerchantName {

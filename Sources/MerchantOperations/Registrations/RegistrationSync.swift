@@ -17,7 +17,7 @@ package struct RegistrationSync: Sendable {
     ///
     /// Merchants that were unregistered are compared too, because a late call may have registered them again.
     ///
-    /// - Throws: the failure, if Apple cannot be asked about any merchant and no registration was compared.
+    /// - Throws: a failure that would be the same for every merchant, if no registration was compared before it.
     package func sync(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, repair: Bool, for request: Request
     ) async throws -> SyncReport {
@@ -34,7 +34,7 @@ package struct RegistrationSync: Sendable {
             for await (index, finding) in group { results[index] = finding }
             return results
         }
-        // A registration without a finding was not compared. The next sync continues before the first such
+        // A registration without a finding was not compared. The next sync starts with the first such
         // registration.
         let compared = found.prefix { $0 != nil }.compactMap(\.self)
         let halted = halt.reason
@@ -45,7 +45,7 @@ package struct RegistrationSync: Sendable {
             next: halted != nil || page.count > limit ? last : nil)
     }
 
-    /// Stops the sync: holds the first failure that would be the same for every merchant.
+    /// Holds the first failure that would be the same for every merchant. Once there is one, the sync stops.
     private final class Halt: Sendable {
         private let found = Mutex<MerchantError?>(nil)
         var reason: MerchantError? { found.withLock { $0 } }
@@ -111,8 +111,8 @@ package struct RegistrationSync: Sendable {
         let extra = Set(atApple.compactMap { DomainName(ascii: $0) }).subtracting(desired.domainNames)
 
         func register() async throws {
-            // Apple accepts a name and an encryptTo only together with domains. If no domain is missing, send all
-            // again.
+            // Apple accepts a name and an encryptTo only together with domains. If no domain is missing, but the
+            // name or encryptTo differs, send all domains again.
             let sending = !missing.isEmpty ? missing : differs ? desired.domainNames : []
             guard !sending.isEmpty else { return }
             _ = try await calls.perform(

@@ -128,8 +128,8 @@ extension RollWriting where Self: ChangeRecording {
 }
 
 extension RollWriting where Self: KeyPairReading & KeyUseReading {
-    /// Computes ``Roll/idleSince``, the time of the last request for the old key, again. It does so for the open roll
-    /// of the key pair's merchant and algorithm.
+    /// Computes ``Roll/idleSince`` again for the open roll of the key pair's merchant and algorithm: the time of the
+    /// last request for the roll's old key.
     func refreshIdleTime(of keyPair: KeyPair) throws {
         guard keyPair.purpose == .paymentProcessing,
             var roll = try openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),

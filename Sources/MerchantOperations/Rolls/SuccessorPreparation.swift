@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Generates the key pairs that a merchant needs to have as many as its target.
+/// Generates the key pairs that a merchant lacks to reach its target, ``Merchant/targetActiveKeyPairs``.
 package struct SuccessorPreparation: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & KeyPairReading & RollReading,

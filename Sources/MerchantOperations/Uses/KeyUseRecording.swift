@@ -46,7 +46,7 @@ package struct KeyUseRecording: Sendable {
             let some = Array(rest.prefix(Self.usesInOneWrite))
             do {
                 try await records.write { transaction in
-                    for (hash, use) in some { try note(use, of: hash, at: time, for: request, in: transaction) }
+                    for (hash, use) in some { try store(use, of: hash, at: time, for: request, in: transaction) }
                 }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest { uses.add(use, for: hash) }
@@ -83,7 +83,7 @@ package struct KeyUseRecording: Sendable {
     ) async throws {
         for (index, (hash, use)) in rest.prefix(count).enumerated() {
             do {
-                try await records.write { try note(use, of: hash, at: time, for: request, in: $0) }
+                try await records.write { try store(use, of: hash, at: time, for: request, in: $0) }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest.dropFirst(index) { uses.add(use, for: hash) }
                 throw error
@@ -91,7 +91,8 @@ package struct KeyUseRecording: Sendable {
         }
     }
 
-    private func note(
+    /// Stores the use of one key pair and performs its consequences.
+    private func store(
         _ use: KeyUse, of hash: PublicKeyHash, at time: ClockReading, for request: Request,
         in transaction: any Writer
     ) throws {

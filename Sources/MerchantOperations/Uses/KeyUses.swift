@@ -40,7 +40,7 @@ package final class KeyUses: Sendable {
         add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// Counts a token that verified, decrypted and passed its GCM tag.
+    /// Counts a verified token that the key has decrypted, with a correct GCM tag.
     package func recordDecryption(_ hash: PublicKeyHash, at now: Timestamp) {
         add(KeyUse(decryptions: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
