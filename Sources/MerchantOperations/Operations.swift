@@ -4,8 +4,8 @@ package import Vocabulary
 
 /// Builds all use cases. Each use case gets only the ports of the store that it needs.
 ///
-/// Only the code that builds the daemon uses this type. It gives each server and each service only the use cases that
-/// it needs.
+/// Only the code that builds the daemon, and tests, use this type. Servers and services get only the use cases that
+/// they need.
 package struct Operations: Sendable {
     /// The objects from outside this module that the use cases need.
     package struct Collaborators: Sendable {

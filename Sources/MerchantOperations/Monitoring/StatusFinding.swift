@@ -12,13 +12,15 @@ package struct StatusFinding: Hashable, Sendable {
         case claimsRefused, clockWrong
         /// The machine's clock differs from the daemon's confirmed time.
         case clockUnconfirmed
-        /// The database cannot be written; the database is damaged; a disk has little free space.
+        /// `storeFailing`: the database cannot be written. `storeDamaged`: it is damaged. `diskNearlyFull`: a disk has
+        /// little free space.
         case storeFailing, storeDamaged, diskNearlyFull
         /// The master key or the lock file is missing.
         case masterKeyMissing, lockFileMissing
-        /// A sealed private key or a certificate is damaged; the audit chain is broken.
+        /// `keyDamaged`: a sealed private key or a certificate is damaged. `auditBroken`: the audit chain is broken.
         case keyDamaged, auditBroken
-        /// The newest verified backup is too old; the last attempt failed.
+        /// `backupOverdue`: the newest verified backup is too old. `backupFailed`: the last attempt to create one
+        /// failed.
         case backupOverdue, backupFailed
         /// A rotation of the master key or the data key is pending, in progress or blocked.
         case masterKeyRotation
@@ -26,9 +28,11 @@ package struct StatusFinding: Hashable, Sendable {
         case auditHeadNotShipped
         /// An older database was restored or accepted.
         case databaseRestored
-        /// Apple's record differs from the daemon's, the outcome of a call is unknown, or Apple cannot be reached.
+        /// `registrationDrift`: Apple's record of a registration is not as desired. `registrationUnresolved`: the
+        /// outcome of a call to Apple is unknown. `gatewayUnavailable`: calls to Apple are not possible.
         case registrationDrift, registrationUnresolved, gatewayUnavailable
-        /// A webhook does not accept its events.
+        /// A webhook does not accept its events. `eventsParked`: the daemon has given up on some of them, until an
+        /// admin sends them again. `eventsUndelivered`: some of them have been waiting for more than an hour.
         case eventsParked, eventsUndelivered
     }
 

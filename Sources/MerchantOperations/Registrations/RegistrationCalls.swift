@@ -249,8 +249,8 @@ extension RegistrationCalls {
     /// Closes a call: stores its outcome, and the desired state and Apple's record as they are after it.
     ///
     /// - Parameters:
-    ///   - mayArriveAgain: whether another attempt of a successful call may still reach Apple; the call is stored as
-    ///     repeated.
+    ///   - mayArriveAgain: whether another attempt of a successful call may still reach Apple. The outcome
+    ///     `repeated` is then stored.
     ///   - known: Apple's record, if it was read; nil to derive it from the outcome.
     private func conclude(
         _ call: RegistrationCall, _ outcome: RegistrationCall.Outcome, mayArriveAgain: Bool = false, finding: String?,

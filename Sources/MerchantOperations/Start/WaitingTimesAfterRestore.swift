@@ -11,8 +11,9 @@ package enum WaitingTimesAfterRestore {
     /// although it is not.
     ///
     /// - A scheduled destruction of a private key waits ``KeyTransitionOperations/defaultDestructionWait`` again,
-    ///   because the key may have been restored since.
-    /// - The quiet period of every open roll starts again, because the old key may have been requested since.
+    ///   because an admin may have restored the key after the database was copied.
+    /// - The quiet period of every open roll starts again, because the roll's old key may have been requested after the
+    ///   database was copied.
     ///
     /// - Parameter exported: key pairs that are known to have been exported after the database was copied. They are
     ///   marked as exported.
