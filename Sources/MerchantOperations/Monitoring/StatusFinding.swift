@@ -12,12 +12,13 @@ package struct StatusFinding: Hashable, Sendable {
         case claimsRefused, clockWrong
         /// The machine's clock differs from the daemon's confirmed time.
         case clockUnconfirmed
-        /// `storeFailing`: the database cannot be written. `storeDamaged`: it is damaged. `diskNearlyFull`: a disk has
-        /// little free space.
+        /// `storeFailing`: the database cannot be written. `storeDamaged`: it is damaged, or could not be checked.
+        /// `diskNearlyFull`: a disk has little free space.
         case storeFailing, storeDamaged, diskNearlyFull
         /// The master key or the lock file is missing.
         case masterKeyMissing, lockFileMissing
-        /// `keyDamaged`: a sealed private key or a certificate is damaged. `auditBroken`: the audit chain is broken.
+        /// `keyDamaged`: a stored private key, certificate or other part of the database is damaged. `auditBroken`: the
+        /// audit chain is broken.
         case keyDamaged, auditBroken
         /// `backupOverdue`: the newest verified backup is too old. `backupFailed`: the last attempt to create one
         /// failed.
