@@ -28,7 +28,7 @@ struct AdminCall: Sendable {
         Request(
             caller: caller, requestId: requestId,
             idempotency: try Request.Idempotency(
-                lines: headers[values: .idempotencyKey], caller: caller, operation: "POST \(path)", body: body))
+                fieldValues: headers[values: .idempotencyKey], caller: caller, operation: "POST \(path)", body: body))
     }
 
     /// Decodes the body and refuses unknown fields.

@@ -1,9 +1,12 @@
 import OutboundHTTP
 
-/// Why an event was not delivered: text for status and log, without the webhook's address, which may contain a secret.
+/// The reason why an attempt to deliver an event failed.
+///
+/// The text is shown in `status` and in the log, so it never contains the webhook's address, which may contain a
+/// secret.
 struct DeliveryFailure: Error, CustomStringConvertible {
     let description: String
-    /// The pause that the receiver asked for.
+    /// The pause that the receiver asked for in `Retry-After`; nil if it asked for none.
     let retryAfter: Duration?
 
     init(_ description: String, retryAfter: Duration? = nil) {
@@ -16,7 +19,7 @@ struct DeliveryFailure: Error, CustomStringConvertible {
         case let failure as DeliveryFailure: self = failure
         case let failure as OutboundFailure: self.init(Self.describe(failure))
         case let error as HostResolutionError: self.init(Self.describe(error))
-        // Libraries' errors can be long.
+        // The text of a library's error can be long, so only its beginning is kept.
         default: self.init(String("\(type(of: error)): \(error)".prefix(300)))
         }
     }

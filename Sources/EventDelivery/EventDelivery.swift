@@ -2,21 +2,24 @@ package import Logging
 package import MerchantOperations
 import ServiceLifecycle
 
-/// Delivers stored events to the webhooks of the settings: signed, at least once, and one after another for each merchant.
+/// Delivers stored events, signed, to the webhooks that the settings name.
 ///
-/// It reads the events from the store and records deliveries there. Nothing in the daemon waits for it.
+/// A webhook gets each event at least once, and the events of one merchant one after another. The store records which
+/// events were delivered. No request waits for a delivery.
 package struct EventDelivery: Service {
     package struct Limits: Sendable {
-        /// Concurrent attempts to one webhook.
+        /// The most attempts to one webhook that run concurrently.
         package var concurrency = 8
-        /// From the start of an attempt to the head of the response.
+        /// The longest time from the start of an attempt until the header of the response is received.
         package var attempt = Duration.seconds(15)
+        /// The longest time to open a connection.
         package var connect = Duration.seconds(5)
-        /// Pause before an attempt to a receiver that is down; doubles up to ten seconds.
+        /// The first pause between attempts while the receiver is down. It doubles with each failure, up to ten
+        /// seconds.
         package var probePause = Duration.seconds(1)
-        /// How long running attempts may continue at shutdown.
+        /// How long the running attempts may continue at shutdown.
         package var shutdownGracePeriod = Duration.seconds(3)
-        /// Pause before the next access to a store that failed.
+        /// The pause before the store is used again after an access failed.
         package var storePause = Duration.seconds(5)
 
         package init() {}
@@ -40,7 +43,8 @@ package struct EventDelivery: Service {
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 for dispatcher in dispatchers { group.addTask { await dispatcher.run() } }
-                // A service that returns ends the daemon, and the settings may have no webhook.
+                // Waits for the shutdown even without a webhook, because the daemon ends when one of its services
+                // returns.
                 group.addTask { try? await gracefulShutdown() }
             }
         } onCancelOrGracefulShutdown: {

@@ -2,21 +2,22 @@ import FoundationEssentials
 package import MerchantCore
 import OutboundHTTP
 
-/// A receiver of events, as the settings name it.
+/// A webhook of the settings: an HTTPS server that receives events.
 package struct Webhook: Sendable {
-    /// For status and log, because the address may contain a secret.
+    /// Names the webhook in `status` and in the log. The address may contain a secret, so it is not shown there.
     package let name: String
     package let address: WebhookAddress
-    /// The secrets that sign deliveries. Read for each delivery, so that a changed secret takes effect at once.
+    /// The path of the file with the secrets that sign deliveries. The daemon reads the file for each delivery, so that
+    /// a changed secret takes effect immediately.
     package let secretFile: String
     /// The kinds of events to deliver; nil for every kind.
     package let kinds: Set<Event.Kind>?
-    /// The receiver's certificate must chain to one of these.
+    /// The receiver's TLS certificate must chain to one of these roots.
     let trustRoots: TrustRoots
     /// Whether the receiver may be on this machine or in a private network.
     package let allowsInternalAddresses: Bool
 
-    /// - Parameter trustRoots: contents of PEM files; nil for the system's roots.
+    /// - Parameter trustRoots: the contents of PEM files with root certificates; nil for the system's roots.
     /// - Throws: ``WebhookConfigurationError`` for an internal address that is not allowed, secrets that cannot be
     ///   read, or trust roots without certificates.
     package init(
@@ -45,18 +46,19 @@ package struct Webhook: Sendable {
 
 /// A webhook's address: an https URL without user, password or fragment.
 package struct WebhookAddress: Hashable, Sendable {
+    /// The longest URL, in bytes.
     package static let longest = 2_048
 
-    /// Lower case; an IPv6 address without brackets.
+    /// The host in lower case. An IPv6 address has no brackets here.
     package let host: String
-    /// The default is 443.
+    /// 443 if the URL names no port.
     package let port: Int
     /// The whole URL, with the host in lower case.
     let url: URL
-    /// The host if it is an IP address; nil for a name.
+    /// The host's address if the host is an IP address; nil if it is a domain name.
     let literal: NetworkAddress?
 
-    /// - Throws: ``WebhookConfigurationError`` with what was found and expected, without path and query, which may
+    /// - Throws: ``WebhookConfigurationError``. Its text never quotes the URL's path and query, because they may
     ///   contain a secret.
     package init(_ text: String) throws(WebhookConfigurationError) {
         guard text.utf8.count <= Self.longest else {
@@ -89,7 +91,10 @@ package struct WebhookAddress: Hashable, Sendable {
         self.url = url
     }
 
-    /// RFC 1123 section 2.1. A last part that is a number, decimal or hexadecimal, is read as an address by resolvers.
+    /// Whether the host is a domain name (RFC 1123 section 2.1, with underscores also permitted).
+    ///
+    /// A name whose last label is a decimal or hexadecimal number is refused: resolvers read such a name as an IPv4
+    /// address.
     private static func isName(_ host: String) -> Bool {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         return host.utf8.count <= 253
@@ -105,7 +110,9 @@ package struct WebhookAddress: Hashable, Sendable {
     }
 }
 
-/// Why a webhook's settings were refused: the end of a sentence that begins with the webhook's name.
+/// Why the settings of a webhook were refused.
+///
+/// The text has no subject: the caller writes it after words such as "the webhook".
 package struct WebhookConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

@@ -1,7 +1,9 @@
 import OutboundHTTP
 
-/// Connections to one checked address of a webhook's host. The name is not resolved again for them, so that a change in the
-/// name server cannot redirect them.
+/// An HTTP client that connects only to one checked address of a webhook's host.
+///
+/// The client never resolves the host name again, so that a later change in DNS cannot redirect it to an address that
+/// was not checked.
 struct WebhookConnection: Sendable {
     let client: OutboundClient
     let resolvedAt: ContinuousClock.Instant
@@ -12,7 +14,7 @@ struct WebhookConnection: Sendable {
         configuration.connectTimeout = limits.connect
         configuration.idleTimeout = .seconds(20)
         configuration.connectionsPerHost = limits.concurrency
-        // Read to keep the connection; the content does not matter.
+        // The content of the response does not matter. It is read only to be able to use the connection again.
         configuration.responseBody = .discard(upTo: 16_384, within: .seconds(1))
         if webhook.address.literal == nil { configuration.pinnedAddresses = [webhook.address.host: address] }
         client = OutboundClient(configuration)
@@ -20,7 +22,10 @@ struct WebhookConnection: Sendable {
     }
 }
 
-/// Keeps the present connection to a webhook. It resolves the name again every minute and after each failure.
+/// Keeps the HTTP client that all attempts to deliver to one webhook share.
+///
+/// After a minute, and after a request without a response, the next attempt resolves the host name again and gets a new
+/// client.
 actor WebhookConnections {
     private static let resolutionLifetime = Duration.seconds(60)
     private static let resolutionTimeout = Duration.seconds(5)
@@ -28,7 +33,7 @@ actor WebhookConnections {
     private let webhook: Webhook
     private let limits: EventDelivery.Limits
     private var connection: WebhookConnection?
-    /// Selects one of several addresses; incremented by each failure.
+    /// Selects one of the host's addresses. Each failure increments it, so that the next attempt uses another address.
     private var addressIndex = 0
 
     init(to webhook: Webhook, limits: EventDelivery.Limits) {
@@ -36,27 +41,28 @@ actor WebhookConnections {
         self.limits = limits
     }
 
-    /// - Throws: ``HostResolutionError`` if the name does not resolve, or only to addresses that are not allowed.
+    /// - Throws: ``HostResolutionError`` if the host name has no address, or only addresses that the settings do not
+    ///   allow.
     func current() async throws -> WebhookConnection {
-        if let connection = valid { return connection }
+        if let connection = unexpired { return connection }
         let resolver = HostResolver(allowsInternalAddresses: webhook.allowsInternalAddresses)
         let addresses =
             if let literal = webhook.address.literal { try resolver.usable([literal]) } else {
                 try await resolver.addresses(of: webhook.address.host, within: Self.resolutionTimeout)
             }
-        // Another attempt may have connected while this one waited.
-        if let connection = valid { return connection }
+        // Another attempt may have stored a new client while this one resolved the name.
+        if let connection = unexpired { return connection }
         let next = WebhookConnection(to: webhook, at: addresses[addressIndex % addresses.count], limits: limits)
         retire(connection)
         connection = next
         return next
     }
 
-    private var valid: WebhookConnection? {
+    private var unexpired: WebhookConnection? {
         connection.flatMap { $0.resolvedAt + Self.resolutionLifetime > .now ? $0 : nil }
     }
 
-    /// Makes the next attempt resolve the name again and use the next address.
+    /// Called after a request without a response: the next attempt resolves the name again and uses the next address.
     func failed(_ used: WebhookConnection) {
         guard let connection, connection.client === used.client else { return }
         addressIndex += 1
@@ -70,7 +76,7 @@ actor WebhookConnections {
         await last?.client.shutdown()
     }
 
-    /// Closes the connection when the attempts that still use it are over.
+    /// Closes the client after the longest duration of an attempt, when no attempt uses it any more.
     private func retire(_ old: WebhookConnection?) {
         guard let old else { return }
         let wait = limits.attempt

@@ -4,15 +4,18 @@ import MerchantOperations
 import OutboundHTTP
 import Vocabulary
 
-/// Delivers events to one webhook: one after another within a lane (one merchant's events), lanes concurrently.
+/// Delivers events to one webhook.
 ///
-/// The store alone knows what was delivered. This actor knows only which lanes have a running attempt.
+/// The events of one merchant form a lane. Events of the same lane are delivered one after another, different lanes
+/// concurrently. The store records which events were delivered; this actor only remembers which lanes have a running
+/// attempt and which have failed.
 actor WebhookDispatcher {
-    /// After failures in this many lanes and no success, the receiver counts as down: one attempt at a time, with pauses.
+    /// If attempts fail in this many lanes without a success in between, the receiver counts as down: from then on only
+    /// one attempt runs at a time, with pauses.
     static let lanesUntilDown = 8
-    /// Short, because new events wait for it too.
+    /// The longest pause between attempts while the receiver is down. It is short, because new events wait for it too.
     static let longestProbePause = Duration.seconds(10)
-    /// A clock that jumps is noticed within this time.
+    /// The longest sleep. If the clock is set, the due times are compared with it again within this time.
     static let longestSleep = Duration.seconds(60)
 
     private let name: String
@@ -21,13 +24,14 @@ actor WebhookDispatcher {
     private let notifier: EventNotifier
     private let limits: EventDelivery.Limits
     private let logger: Logger
+    /// Each element makes ``run()`` start the attempts that are due.
     private let wakeUps: AsyncStream<Void>
     private nonisolated let wakeUp: AsyncStream<Void>.Continuation
 
     private var busyLanes: Set<String> = []
-    /// Lanes that failed since the last success.
+    /// The lanes in which an attempt has failed since the last success in any lane.
     private var failedLanes: Set<String> = []
-    /// Open while the receiver is down.
+    /// A circuit breaker, open while the receiver is down.
     private var circuit: Circuit<ContinuousClock.Instant>
     private var timer: Task<Void, Never>?
 
@@ -49,7 +53,7 @@ actor WebhookDispatcher {
         (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Starts no further attempt; ``run()`` returns within the grace period.
+    /// Stops the start of further attempts. ``run()`` then returns within the grace period.
     nonisolated func stop() { wakeUp.finish() }
 
     func run() async {
@@ -65,7 +69,7 @@ actor WebhookDispatcher {
         await withDiscardingTaskGroup { attempts in
             wakeUp.yield()
             for await _ in wakeUps { await startDueAttempts(&attempts) }
-            // What does not finish in the grace period is delivered again after the next start.
+            // The event of an attempt that does not finish in the grace period is delivered again after the next start.
             let deadline = ContinuousClock.now + limits.shutdownGracePeriod
             while !busyLanes.isEmpty, !Task.isCancelled, ContinuousClock.now < deadline {
                 try? await Task.sleep(for: .milliseconds(20))
@@ -77,16 +81,18 @@ actor WebhookDispatcher {
         await sender.connections.close()
     }
 
-    /// Starts the attempts that are due, as far as the limits allow, and sets the timer for the next one.
+    /// Starts the attempts that are due, as many as the limits allow, and sets the timer for the next one.
     private func startDueAttempts(_ attempts: inout DiscardingTaskGroup) async {
         let free = (circuit.isClosed ? limits.concurrency : 1) - busyLanes.count
-        // The end of an attempt wakes this method again.
+        // Nothing is lost by returning: the end of an attempt leads to another call of this method.
         guard free > 0 else { return }
         if let until = circuit.openUntil, until > .now { return wake(after: until - .now) }
-        // A lane whose attempt ends while the store is read still counts as busy; the end of its attempt wakes this method.
+        // A copy: if an attempt ends during the read, the result may still contain its event. So its lane counts as
+        // busy here, and the end of the attempt leads to another call of this method.
         let busy = busyLanes
         let waiting: [PendingDelivery]
         do {
+            // Busy lanes are removed from the result, and one further delivery shows when the next attempt is due.
             waiting = try await deliveries.nextDeliveries(to: name, limit: free + busy.count + 1)
                 .filter { !busy.contains($0.lane) }
         } catch {
@@ -96,7 +102,7 @@ actor WebhookDispatcher {
         let now = deliveries.now
         let due = waiting.prefix(free).prefix { $0.due <= now }
         for delivery in due {
-            // The circuit may have opened while the store was read; the attempt that opened it woke this method.
+            // The circuit may have opened during the read. The attempt that opened it leads to another call.
             guard circuit.admit(at: .now) == .admitted else { return }
             busyLanes.insert(delivery.lane)
             attempts.addTask { await self.attempt(delivery) }
@@ -122,10 +128,11 @@ actor WebhookDispatcher {
             circuit.succeeded()
             await recordPersistently { try await self.deliveries.delivered(delivery, to: self.name) }
         } catch {
-            // An attempt that the daemon's shutdown cancelled is no failure of the receiver.
+            // The daemon's shutdown cancelled the attempt, so the receiver did not fail.
             guard !Task.isCancelled else { return }
             let failure = DeliveryFailure(error)
-            // A lane counts once, so that one merchant's event that the receiver refuses does not stop all others.
+            // Each lane counts only once, so that one event that the receiver refuses does not stop all other
+            // merchants'.
             if !circuit.isClosed || failedLanes.insert(delivery.lane).inserted { circuit.failed(at: .now) }
             await recordPersistently { try await self.record(failure, of: delivery) }
         }
@@ -141,12 +148,12 @@ actor WebhookDispatcher {
             "reason": "\(failure)",
         ]
         guard next != nil else { return logger.error("event parked after a day of failures", metadata: metadata) }
-        // Only the first failure is a warning: repeats would fill the log.
+        // Only an event's first failure is logged as a warning, because repeated warnings would fill the log.
         logger.log(level: delivery.failures == 0 ? .warning : .debug, "event not delivered", metadata: metadata)
     }
 
-    /// Repeats until the store has the record. The lane stays busy until then: otherwise the same event would be sent over and
-    /// over.
+    /// Repeats until the store has recorded the outcome. The lane stays busy until then, because the same event would
+    /// otherwise be sent again and again.
     private func recordPersistently(_ record: () async throws -> Void) async {
         while true {
             do { return try await record() } catch {

@@ -3,17 +3,19 @@ import FoundationEssentials
 import Glibc
 package import Vocabulary
 
-/// The shared secrets of one webhook: one, or two while they are being replaced.
+/// The secrets that the daemon shares with one webhook: usually one, and two while one is replaced by another.
 package struct WebhookSecrets: Sendable {
+    /// The shortest secret, in bytes.
     package static let shortest = 16
+    /// The longest secret, in bytes.
     package static let longest = 1_024
 
     private let keys: [SymmetricKey]
 
     /// Reads a file with one secret on each line.
     ///
-    /// - Throws: ``WebhookConfigurationError`` for a file that cannot be read or that every user can read, or for
-    ///   another number or length of secrets.
+    /// - Throws: ``WebhookConfigurationError`` if the file cannot be read, if every user can read it, or if it does not
+    ///   contain one or two secrets of 16 to 1024 bytes. The caller writes words such as "the webhook" before its text.
     package static func read(_ path: String) throws(WebhookConfigurationError) -> WebhookSecrets {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -31,6 +33,8 @@ package struct WebhookSecrets: Sendable {
                 "has a secret file \(path) with mode 0\(mode), expected 0600 or 0640: every user of this machine can read it"
             )
         }
+        // Room for two secrets with their line ends, and a few bytes more, so that a longer or a third secret is
+        // noticed.
         var buffer = [UInt8](repeating: 0, count: 2 * longest + 8)
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         defer { for index in buffer.indices { buffer[index] = 0 } }
@@ -50,7 +54,9 @@ package struct WebhookSecrets: Sendable {
         return WebhookSecrets(keys: lines.map { SymmetricKey(data: $0) })
     }
 
-    /// The value of the header `Merchantkeyd-Signature`: HMAC-SHA256 over the time, a dot and the body, once for each secret.
+    /// The value of the header `Merchantkeyd-Signature`: `t=SECONDS`, then `,v1=HMAC` for each secret.
+    ///
+    /// SECONDS is the time in seconds since 1970. HMAC is the HMAC-SHA256 of SECONDS, a dot and the body.
     package func signature(over body: [UInt8], at time: Timestamp) -> String {
         let seconds = time.millisecondsSince1970 / 1000
         let signed = Array("\(seconds).".utf8) + body

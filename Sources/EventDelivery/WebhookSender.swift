@@ -7,15 +7,15 @@ import WireAPI
 
 /// Makes one attempt to deliver one event.
 struct WebhookSender: Sendable {
-    /// A receiver that asks for a longer pause is called again after this one.
+    /// The longest pause that a receiver can ask for in `Retry-After`. The daemon shortens a longer one to this.
     static let longestRetryAfter = Duration.seconds(3_600)
 
     let webhook: Webhook
     let connections: WebhookConnections
     let limits: EventDelivery.Limits
 
-    /// - Throws: ``DeliveryFailure``, ``OutboundFailure`` or ``HostResolutionError`` unless the receiver responded with
-    ///   status 200 to 299.
+    /// - Throws: ``DeliveryFailure``, ``OutboundFailure`` or ``HostResolutionError`` if the receiver did not respond
+    ///   with a status from 200 to 299.
     func deliver(_ event: StoredEvent, at now: Timestamp) async throws {
         let body = try Self.body(event)
         let secrets: WebhookSecrets

@@ -2,11 +2,12 @@ package import MerchantCore
 package import PaymentToken
 package import Vocabulary
 
-/// Builds every use case over one store and its collaborators, and narrows the store for each.
+/// Builds all use cases. Each use case gets only the ports of the store that it needs.
 ///
-/// Only composition roots use it. They pass each server and each service the use cases that it needs.
+/// Only the code that builds the daemon, and tests, use this type. Servers and services get only the use cases that
+/// they need.
 package struct Operations: Sendable {
-    /// The collaborators of the use cases outside this module.
+    /// The objects from outside this module that the use cases need.
     package struct Collaborators: Sendable {
         package let store: any MerchantRepository
         package let custodian: any KeyCustodian
@@ -24,9 +25,9 @@ package struct Operations: Sendable {
         package let notifier: EventNotifier
 
         /// - Parameters:
-        ///   - confirmedTime: nil: the machine's clock is correct at the start.
-        ///   - tokenRoots: nil: Apple's root.
-        ///   - notifier: the store must notify it of events.
+        ///   - confirmedTime: nil accepts the machine's clock as it is at the start.
+        ///   - tokenRoots: the roots that payment tokens' signatures must chain to; nil for Apple's root.
+        ///   - notifier: the same object must be an observer of the store, which notifies it of new events.
         package init(
             store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
             confirmedTime: ConfirmedTime? = nil, environment: Environment, tokenRoots: [TrustRoot]? = nil,
@@ -75,11 +76,11 @@ package struct Operations: Sendable {
     package let clock: ClockOperations
     package let start: StartOperations
 
-    /// Notified of events by the store; wakes those who wait for them.
+    /// The store notifies it of new events. It then wakes the tasks that wait for events.
     package let notifier: EventNotifier
     package let refusals: RefusalLog
     package let integrity = IntegrityFindings()
-    /// Observed uses that are not stored yet.
+    /// Observed uses of key pairs that are not stored yet.
     package let observedUses = KeyUses()
 
     package init(_ parts: Collaborators) {

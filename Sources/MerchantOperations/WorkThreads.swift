@@ -2,11 +2,13 @@ import Dispatch
 
 /// Threads for long computations, and for work that may block: on a disk, a network file system, or another program.
 ///
-/// Swift's own thread pool has one thread for each core, and decrypts payment tokens. A few long tasks would occupy all of it.
+/// Swift's own thread pool has one thread for each core and also decrypts payment tokens. A few long tasks would occupy
+/// all of its threads.
 package final class WorkThreads: TaskExecutor {
-    /// One task at a time: decrypts imported key files, whose authors chose how often the passphrase is hashed.
+    /// Decrypts imported key files, one at a time. The author of a file chose how often the passphrase is hashed, so
+    /// this can take long.
     static let imports = WorkThreads(DispatchQueue(label: "imports"))
-    /// One task at a time: generates RSA keys.
+    /// Generates RSA keys, one at a time.
     static let generation = WorkThreads(DispatchQueue(label: "generation"))
     /// For blocking work: Dispatch starts another thread if all of them are blocked.
     package static let waiting = WorkThreads(DispatchQueue(label: "waiting", attributes: .concurrent))

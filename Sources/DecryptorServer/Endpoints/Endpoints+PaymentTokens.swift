@@ -40,7 +40,7 @@ extension Endpoints {
             let request = Request(
                 caller: peer.caller, requestId: recorded.requestId,
                 idempotency: try Request.Idempotency(
-                    lines: received.idempotencyKeys, caller: peer.caller, operation: "POST \(Paths.decryptToken)",
+                    fieldValues: received.idempotencyKeys, caller: peer.caller, operation: "POST \(Paths.decryptToken)",
                     body: Array(received.body.readableBytesView)))
             let opened = try await operations.open(decryption.token, with: key, on: decryption.terms, for: request)
             return Self.response(opened, decryption.view, request)

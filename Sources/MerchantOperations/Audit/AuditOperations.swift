@@ -3,13 +3,15 @@ import Vocabulary
 
 /// The result of verifying one range of the audit chain.
 package struct AuditVerification: Sendable {
+    /// The number of records that were verified.
     package let examined: Int
+    /// The number of breaks, including those that are not in ``breaks``.
     package let breakCount: Int
     /// The first breaks, at most 100.
     package let breaks: [AuditBreak]
-    /// The head of the chain at the time of the last read; nil for an empty chain.
+    /// The last record of the chain, by sequence and hash, when the chain was last read; nil for an empty chain.
     package let head: AuditHead?
-    /// The sequence to continue with; nil at the end of the chain.
+    /// The sequence at which the next call must start; nil if this one reached the end of the chain.
     package let next: Int?
 }
 
@@ -27,12 +29,13 @@ package struct AuditOperations: Sendable {
         self.clock = clock
     }
 
-    /// The size of one read: small, so that the write-ahead log can be checkpointed between two reads.
+    /// The number of records in one read. It is small, so that the write-ahead log can be checkpointed between two
+    /// reads.
     private static let recordsPerRead = 1000
     /// The most records that one call verifies.
     package static let recordsPerVerification = 50_000
 
-    /// Newest first starting before `cursor`, or oldest first starting after it.
+    /// The records that match the filter: newest first starting before `cursor`, or oldest first starting after it.
     package func auditRecords(
         _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
     ) async throws -> [AuditRecord] {
@@ -41,11 +44,11 @@ package struct AuditOperations: Sendable {
         }
     }
 
-    /// Verifies the chain starting at a record. Does not block writes.
+    /// Verifies at most ``recordsPerVerification`` records of the chain, starting at `sequence`. Does not block writes.
     ///
     /// - Parameters:
-    ///   - sequence: 1, or the `next` of an earlier call.
-    ///   - kept: a head that was stored elsewhere, to compare with the record of its sequence.
+    ///   - sequence: the first record to verify: 1, or the `next` of an earlier call.
+    ///   - kept: a head that was stored on another machine. It is compared with the record that has the same sequence.
     package func verifyAudit(from sequence: Int = 1, against kept: AuditHead? = nil) async throws -> AuditVerification {
         var examination = try await examination(from: sequence)
         var head: AuditHead?
@@ -71,16 +74,18 @@ package struct AuditOperations: Sendable {
             breaks: breaks, head: head, next: isAtEnd ? nil : examination.next)
     }
 
-    /// Compares the chain with a head that was stored elsewhere; nil if they agree.
+    /// Compares the chain with a head that was stored on another machine.
+    ///
+    /// - Returns: nil if the record of the head's sequence has the head's hash.
     package func difference(from kept: AuditHead) async throws -> AuditBreak? {
         let segment = try await records.read { try $0.auditSegment(from: kept.sequence, limit: 1) }
         return AuditBreak.against(kept, segment.links.first { $0.sequence == kept.sequence })
     }
 
-    /// The head of the chain; nil for an empty one.
+    /// The sequence and hash of the chain's last record; nil for an empty chain.
     package func head() async throws -> AuditHead? { try await records.read { try $0.auditHead() } }
 
-    /// Raises an event with the audit's head, which webhooks send to another machine.
+    /// Raises an event with the audit's head, so that webhooks bring the head to another machine.
     package func reportHead(_ head: AuditHead) async throws {
         let now = clock.now
         try await records.write {
@@ -93,7 +98,7 @@ package struct AuditOperations: Sendable {
         }
     }
 
-    /// An examination that starts at `sequence`, with the hash of the record before it.
+    /// An examination that starts at `sequence` and knows the hash of the record before it, if that record is readable.
     private func examination(from sequence: Int) async throws -> AuditExamination {
         guard sequence > 1 else { return AuditExamination() }
         let before = try await records.read { try $0.auditSegment(from: sequence - 1, limit: 1) }

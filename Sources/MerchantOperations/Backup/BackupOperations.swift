@@ -6,7 +6,7 @@ package struct BackupOperations: Sendable {
     package typealias Records = Transactions<any DaemonStateReading, any DaemonStateWriting & ChangeRecording>
 
     private let records: Records
-    /// nil for a daemon without backups.
+    /// nil if this daemon creates no backups.
     private let backups: (any BackupVerifying)?
     private let audit: AuditOperations
     private let findings: IntegrityFindings
@@ -26,7 +26,7 @@ package struct BackupOperations: Sendable {
     /// The longest path of a backup, in bytes.
     package static let longestBackupPath = 4000
 
-    /// Writes a backup to a new file on the daemon's machine. Other changes can commit meanwhile.
+    /// Writes a backup to a new file on the daemon's machine. Other transactions can commit meanwhile.
     package func createBackup(at path: String, for request: Request) async throws -> BackupManifest {
         let service = try self.service(for: path)
         let manifest = try await service.createBackup(at: path)
@@ -39,22 +39,22 @@ package struct BackupOperations: Sendable {
                         .backupCreated, at: now, after: "sha256=\(Hex.encode(manifest.sha256))", reason: path))
             }
         } catch {
-            // A copy without an audit record must be removed.
+            // No backup may exist that the audit does not record, so remove the file.
             await service.discard(path)
             throw error
         }
         return manifest
     }
 
-    /// Verifies a backup. A valid backup of this database is recorded as verified.
+    /// Verifies a backup file. If it is a backup of this database and has no faults, the store records it as verified.
     package func verifyBackup(_ path: String, for request: Request) async throws -> BackupVerificationResult {
         let verification = try await self.service(for: path).verify(path)
         let manifest = verification.manifest
-        // A valid backup of another database contains none of this one's keys.
-        let isOurs: Bool =
+        // A backup of another database contains none of this one's keys, so it must not be recorded as verified.
+        let isOwn: Bool =
             if let head = manifest.auditHead { try await audit.difference(from: head) == nil } else { true }
-        if isOurs, let first = verification.findings.first {
-            // The copy is unchanged since it was created, so the database had these faults then.
+        if isOwn, let first = verification.findings.first {
+            // The file has not changed since it was created, so the database itself had these faults then.
             findings.note(
                 MerchantError(
                     .keyDamaged,
@@ -63,7 +63,7 @@ package struct BackupOperations: Sendable {
         }
         let now = clock.now
         try await records.write { transaction in
-            if isOurs, verification.findings.isEmpty { try transaction.record(manifest, at: path, verifiedAt: now) }
+            if isOwn, verification.findings.isEmpty { try transaction.record(manifest, at: path, verifiedAt: now) }
             try transaction.append(
                 request.entry(
                     .backupVerified, at: now,
@@ -78,7 +78,8 @@ package struct BackupOperations: Sendable {
         try await records.read { try $0.backupCoverage() }.lastVerified
     }
 
-    /// Raises an event, once for each backup that became too old and once more when that is critical.
+    /// Raises an event that the newest verified backup is too old. A repeat for the same backup and severity raises
+    /// none.
     ///
     /// - Parameter last: when the newest verified backup was created; nil if there is none.
     package func reportOverdue(
@@ -93,7 +94,7 @@ package struct BackupOperations: Sendable {
         }
     }
 
-    /// The fact that holds what the last event about an overdue backup said.
+    /// The name of the stored fact with the backup and the severity of the last event about an overdue backup.
     private static let overdueFact = "backupOverdueReported"
 
     private func service(for path: String) throws -> any BackupVerifying {
@@ -101,7 +102,7 @@ package struct BackupOperations: Sendable {
             throw MerchantError(
                 .malformed, "'file' is not an absolute path; give the absolute path of a file on the daemon's machine")
         }
-        // The path is shown in the audit and in status.
+        // Refuse control characters, because the path is shown in the audit and in `status`.
         _ = try DisplayText(path, named: "file", longest: Self.longestBackupPath)
         guard let backups else {
             throw MerchantError(.notYetAvailable, "this daemon has no backups: set 'backup.directory' and restart it")

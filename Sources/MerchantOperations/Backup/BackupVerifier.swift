@@ -1,10 +1,11 @@
 package import MerchantCore
 import Vocabulary
 
-/// Verifies a copy of the database: unseals every private key, reads every certificate and checks the audit chain.
+/// Verifies the keys, certificates and audit chain in a copy of the database, and collects the faults that it finds.
 package struct BackupVerifier: Sendable {
     package typealias Records = Transactions<any KeyPairReading & SealedKeyReading & AuditReading, Void>
 
+    /// Further faults are not kept.
     package static let mostFindings = 100
     private static let keyPairsPerRead = 256
 
@@ -29,6 +30,7 @@ package struct BackupVerifier: Sendable {
         let keyPair: KeyPair
         let sealed: SealedPrivateKey?
         let certificates: [StoredCertificate]
+        /// Why the private key or a certificate cannot be read from the copy; nil if all of them can.
         let fault: MerchantError?
     }
 

@@ -17,17 +17,18 @@ package struct ClockOperations: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// How often the confirmed time has accepted the machine's clock after a difference.
+    /// How often the daemon has accepted the machine's clock although it differed from the confirmed time.
     package var acceptances: Int { confirmedTime.acceptances }
 
-    /// A smaller difference between the machine's clock and the confirmed time is not reported.
+    /// A difference between the machine's clock and the confirmed time is reported if it is larger than this.
     private static let reportedDifference = Duration.seconds(3_600)
-    /// The fact that holds the confirmed time for the next start.
+    /// The name of the stored fact with the confirmed time.
     private static let confirmedTimeFact = "confirmedTime"
-    /// The finding counts at most so much work of one kind.
+    /// The finding counts at most this many keys and this many rolls.
     private static let mostCounted = 1000
 
-    /// The time that the last run confirmed; the time of the last audit record if none was stored.
+    /// The confirmed time that the last run of the daemon stored. If none was stored, the time of the last audit
+    /// record.
     ///
     /// - Returns: nil for a new database.
     package static func lastConfirmedTime(
@@ -44,9 +45,11 @@ package struct ClockOperations: Sendable {
         try await records.write { try $0.setDaemonFact(Self.confirmedTimeFact, text) }
     }
 
-    /// A finding if the machine's clock differs from the confirmed time; a warning while irreversible work waits for it.
+    /// A finding if the machine's clock differs from the confirmed time by more than an hour.
     ///
-    /// - Returns: nil if the two agree.
+    /// It is a warning while irreversible work waits until the daemon accepts the machine's clock, else a notice.
+    ///
+    /// - Returns: nil if the difference is at most an hour.
     package func clockFinding() async throws -> StatusFinding? {
         let time = confirmedTime.reading()
         guard time.difference.magnitude > Self.reportedDifference else { return nil }
@@ -62,7 +65,7 @@ package struct ClockOperations: Sendable {
         )
     }
 
-    /// The work that is due according to only one of the two times.
+    /// The irreversible work that is due at the later of the two times, but not yet at the earlier one.
     private func workWaiting(
         for time: ClockReading, in reading: any SealedKeyReading & RollReading
     ) throws -> [String] {
@@ -79,7 +82,7 @@ package struct ClockOperations: Sendable {
 }
 
 extension Duration {
-    /// Days, hours and minutes.
+    /// Such as `2 days 3 hours 0 minutes`.
     fileprivate var words: String {
         let minutes = components.seconds / 60
         return "\(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes"

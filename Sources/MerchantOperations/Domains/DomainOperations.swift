@@ -18,7 +18,7 @@ package struct DomainOperations: Sendable {
 
     /// The platform's domain verification file.
     ///
-    /// - Throws: `domainFileNotSet`.
+    /// - Throws: `domainFileNotSet` if none is stored.
     package func domainFile() async throws -> DomainFile {
         guard let file = try await records.read({ try $0.domainFile() }) else {
             throw MerchantError(
@@ -27,9 +27,9 @@ package struct DomainOperations: Sendable {
         return file
     }
 
-    /// Stores Apple's file for the platform integrator identifier, unchanged.
+    /// Stores the file that Apple issued for the platform integrator identifier. The bytes are not changed.
     ///
-    /// - Parameter bytes: 1 to 65,536.
+    /// - Parameter bytes: the content of the file, 1 to 65,536 bytes.
     package func setDomainFile(_ bytes: [UInt8], for request: Request) async throws -> DomainFile {
         guard (1...DomainFile.largest).contains(bytes.count) else {
             throw MerchantError(
@@ -48,7 +48,7 @@ package struct DomainOperations: Sendable {
         }
     }
 
-    /// Checks a domain as Apple does when it registers one.
+    /// Checks a merchant's domain in the same way as Apple does when the domain is registered.
     package func checkDomain(_ domain: DomainName) async throws -> DomainCheckReport {
         let file = try await domainFile()
         guard let domainChecker else {
@@ -59,6 +59,6 @@ package struct DomainOperations: Sendable {
 }
 
 extension DomainFile {
-    /// Its text in the audit.
+    /// The file's text in audit records.
     fileprivate var summary: String { "sha256=\(sha256) bytes=\(bytes.count)" }
 }

@@ -3,7 +3,7 @@ import Vocabulary
 package import WireAPI
 
 extension EventDocument {
-    /// The one wire form of an event: on the admin socket and in webhooks.
+    /// The JSON form of an event. The admin socket and the webhooks use the same form.
     package init(_ stored: StoredEvent) {
         let event = stored.event
         self.init(

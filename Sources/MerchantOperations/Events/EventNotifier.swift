@@ -13,7 +13,8 @@ package final class EventNotifier: EventObserver, Sendable {
 
     package init() {}
 
-    /// Increases with each notification. Read it before reading the events, so that no notification in between is missed.
+    /// The number of notifications so far. Read it before you read the events, and pass it to ``wait(after:)``: then a
+    /// notification in between ends the wait immediately.
     package var generation: Int { state.withLock { $0.generation } }
 
     package func eventsChanged() {
@@ -25,7 +26,7 @@ package final class EventNotifier: EventObserver, Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns after a notification later than `generation`, or when the task is cancelled.
+    /// Waits until there has been a notification since `generation` was read, or the task is cancelled.
     package func wait(after generation: Int) async {
         let number = state.withLock { state in
             state.nextWaiter += 1
@@ -34,7 +35,7 @@ package final class EventNotifier: EventObserver, Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // If the task was cancelled before this line, the handler found no continuation to resume.
+                    // If the task was cancelled earlier, the handler found no continuation to resume, so do not wait.
                     guard state.generation == generation, !Task.isCancelled else { return true }
                     state.waiters[number] = continuation
                     return false
@@ -46,11 +47,11 @@ package final class EventNotifier: EventObserver, Sendable {
         }
     }
 
-    /// As ``wait(after:)``, and returns at the latest at `deadline`.
+    /// Waits as ``wait(after:)`` does, but at most until `deadline`.
     package func wait(after generation: Int, until deadline: ContinuousClock.Instant) async {
         await withTaskGroup { group in
             group.addTask { await self.wait(after: generation) }
-            // Cancelled after a notification.
+            // A notification ends the task above; then `cancelAll()` ends this sleep.
             group.addTask { try? await Task.sleep(until: deadline) }
             await group.next()
             group.cancelAll()

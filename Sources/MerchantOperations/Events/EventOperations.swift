@@ -1,7 +1,10 @@
 package import MerchantCore
 import Vocabulary
 
-/// Lists, waits for and removes events, and sends parked events again.
+/// Lists events, waits for new ones, removes old ones, and sends parked ones again.
+///
+/// An event is parked if its delivery to a webhook has failed for a day: the daemon then sends it only when an admin
+/// says so.
 package struct EventOperations: Sendable {
     package typealias Records = Transactions<any EventReading, any EventWriting & ChangeRecording>
 
@@ -19,7 +22,7 @@ package struct EventOperations: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// The longest that a caller may wait for an event.
+    /// The longest time that a caller may wait for an event.
     package static let longestEventWait = Duration.seconds(30)
     /// The most parked deliveries that one request sends again.
     package static let mostRedeliveries = 10_000
@@ -29,9 +32,9 @@ package struct EventOperations: Sendable {
         try await records.read { try $0.events(query) }
     }
 
-    /// As ``events(_:)``; if there are none, waits for the first.
+    /// Lists events as ``events(_:)`` does. If there are none, waits for the first.
     ///
-    /// - Returns: an empty list after `wait`, or when the task is cancelled.
+    /// - Returns: an empty list if there is no event within `wait`, or if the task is cancelled.
     package func events(_ query: EventQuery, waitingUpTo wait: Duration) async throws -> [StoredEvent] {
         let deadline = ContinuousClock.now + min(wait, Self.longestEventWait)
         while true {
@@ -43,16 +46,17 @@ package struct EventOperations: Sendable {
         }
     }
 
-    /// Removes events older than `age` in small writes, so that other writes do not wait. Events that a webhook has not
-    /// received are kept.
+    /// Removes events older than `age`, in small writes, so that other writes do not wait. Keeps events whose delivery
+    /// to a webhook is still pending. Parked events are removed.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of removed events.
     package func removeEvents(olderThan age: Duration) async throws -> Int {
-        let limit = confirmedTime.reading().earliest.adding(.zero - age)
+        // The earlier of the machine's clock and the confirmed time, so that a clock that is ahead removes no events.
+        let oldestKept = confirmedTime.reading().earliest.adding(.zero - age)
         var count = 0
         while !Task.isCancelled {
             let removed = try await records.write {
-                try $0.removeEvents(occurredBefore: limit, limit: Self.eventsInABatch)
+                try $0.removeEvents(occurredBefore: oldestKept, limit: Self.eventsInABatch)
             }
             count += removed
             guard removed == Self.eventsInABatch else { break }
@@ -63,9 +67,9 @@ package struct EventOperations: Sendable {
     /// Sends parked events again.
     ///
     /// - Parameters:
-    ///   - sequence: one event; nil for all.
-    ///   - webhook: nil for all.
-    /// - Returns: how many deliveries, at most ``mostRedeliveries``.
+    ///   - sequence: the event to send again; nil for all parked events.
+    ///   - webhook: the webhook to send to; nil for all webhooks.
+    /// - Returns: the number of deliveries that become due, at most ``mostRedeliveries``.
     /// - Throws: `notFound` for a webhook that the settings do not name, or an event that is not parked.
     package func redeliver(
         _ sequence: Int?, to webhook: String?, for request: Request

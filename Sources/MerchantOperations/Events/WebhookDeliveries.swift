@@ -13,16 +13,17 @@ package struct WebhookDeliveries: Sendable {
         self.clock = clock
     }
 
-    /// The clock by which deliveries are due.
+    /// The time with which the due times of deliveries are compared.
     package var now: Timestamp { clock.now }
 
-    /// Sets the webhooks that get events from now on. Called at start, before the first operation.
+    /// Replaces the stored list of webhooks. New events are delivered to these webhooks only. The daemon calls this at
+    /// start, before the first operation.
     package func keepWebhooks(_ webhooks: [WebhookRegistration]) async throws {
         let now = clock.now
         try await records.write { try $0.keepWebhooks(webhooks, at: now) }
     }
 
-    /// The next event of each lane of the webhook, earliest due first.
+    /// The first undelivered event of each of the webhook's lanes, earliest due first.
     package func nextDeliveries(to webhook: String, limit: Int) async throws -> [PendingDelivery] {
         try await records.read { try $0.nextDeliveries(to: webhook, limit: limit) }
     }
@@ -35,8 +36,8 @@ package struct WebhookDeliveries: Sendable {
     /// Records a failed attempt.
     ///
     /// - Parameters:
-    ///   - reason: without addresses and secrets.
-    ///   - wait: the time that the receiver asked to wait.
+    ///   - reason: why the attempt failed, without addresses and secrets.
+    ///   - wait: how long the receiver asked the daemon to wait; nil if it did not ask.
     /// - Returns: when the next attempt is due; nil if the event was parked.
     package func failed(
         _ delivery: PendingDelivery, to webhook: String, because reason: String, notBefore wait: Duration?

@@ -13,11 +13,11 @@ package struct CertificateOperations: Sendable {
         self.clock = clock
     }
 
-    /// Stores a signed certificate with its key pair: `pending` becomes `standby`.
+    /// Stores a signed certificate for the key pair that it certifies. A `pending` key pair becomes `standby`.
     ///
     /// A second upload of the same certificate changes nothing and returns the same result.
     ///
-    /// - Parameter identifier: the merchant of the upload; nil for the merchant of the certificate's key pair.
+    /// - Parameter identifier: the merchant that the key pair must belong to; nil accepts the key pair of any merchant.
     package func storeCertificate(
         _ upload: [UInt8], for identifier: MerchantIdentifier?, for request: Request
     ) async throws -> KeyView {

@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-// The events about key pairs, one function for each.
+// Functions that create the events about key pairs.
 
 extension Event {
     static func stored(_ certificate: StoredCertificate, over keyPair: KeyPair, at now: Timestamp) -> Event {
@@ -13,7 +13,7 @@ extension Event {
                 : "\(what): the key is \(keyPair.state.rawValue)")
     }
 
-    /// - Parameter reason: of an automatic promotion; nil for one by an admin.
+    /// - Parameter reason: why the daemon promoted the key pair; nil if an admin promoted it.
     static func promoted(
         _ keyPair: KeyPair, superseding former: KeyPair?, reason: String?, at now: Timestamp
     ) -> Event {
@@ -23,7 +23,7 @@ extension Event {
             detail: reason.map { "\(what): \($0)" } ?? what)
     }
 
-    /// - Parameter before: the key pair as it was.
+    /// - Parameter before: the key pair as it was before the revocation.
     static func revoked(_ before: KeyPair, reason: String, at now: Timestamp) -> Event {
         let severity: Severity =
             reason == RevocationRules.compromised ? .critical : before.state == .current ? .warning : .notice
@@ -32,7 +32,7 @@ extension Event {
             detail: "the key was \(before.state.rawValue) and is revoked: \(reason)")
     }
 
-    /// - Parameter ends: the expiry of the merchant's current certificate.
+    /// - Parameter ends: when the certificate of the merchant's current key pair expires; nil without such a key pair.
     static func belowTarget(
         _ merchant: Merchant, active: Int, currentEnds ends: Timestamp?, at now: Timestamp
     ) -> Event {

@@ -36,7 +36,7 @@ package struct KeyOperations: Sendable {
                 .keyUnsupported,
                 "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies identity keys of RSA 2048 only")
         }
-        // Check the name first, because generating a key pair is slow.
+        // Check that the merchant exists first, because generating a key pair is slow.
         _ = try await records.read { try $0.existingMerchant(identifier) }
         let new = try await generation.generate(algorithm, purpose, for: identifier)
         let now = clock.now
@@ -55,9 +55,9 @@ package struct KeyOperations: Sendable {
         }
     }
 
-    /// Imports an existing private key with its certificate. A repeat returns the same result.
+    /// Imports an existing private key with its certificate. A repeat of the same import returns the same result.
     ///
-    /// - Parameter state: `standby`, `current` or `retiring`.
+    /// - Parameter state: the state of the imported key pair: `standby`, `current` or `retiring`.
     package func importKeyPair(
         to identifier: MerchantIdentifier, privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes,
         certificate upload: [UInt8], state: KeyState, purpose: KeyPurpose, allowsExpired: Bool, for request: Request
@@ -109,7 +109,7 @@ package struct KeyOperations: Sendable {
         }
     }
 
-    /// Every key pair of the merchant, oldest first.
+    /// All key pairs of the merchant, oldest first.
     package func keyPairs(of identifier: MerchantIdentifier) async throws -> [KeyView] {
         let now = clock.now
         return try await records.read { reading in
@@ -132,7 +132,7 @@ package struct KeyOperations: Sendable {
         return try await records.read { try $0.view(try $0.existingKeyPair(hash), at: now, withCSR: true) }
     }
 
-    /// Key pairs whose publicKeyHash starts with the text, in any of its spellings.
+    /// Key pairs whose publicKeyHash starts with the text in hexadecimal, Base64 or Base64url.
     ///
     /// - Parameter text: 4 to 64 characters.
     package func keyPairs(prefix text: String, limit: Int) async throws -> [KeyView] {
@@ -146,7 +146,7 @@ package struct KeyOperations: Sendable {
         }
     }
 
-    /// Every merchant's key pairs in one state, oldest first, starting after the key pair `cursor`.
+    /// The key pairs of all merchants that are in one state, oldest first, starting after the key pair `cursor`.
     package func keyPairs(
         in state: KeyState, after cursor: PublicKeyHash?, limit: Int
     ) async throws -> [KeyView] {
@@ -159,7 +159,7 @@ package struct KeyOperations: Sendable {
         }
     }
 
-    /// PKCS#10 in DER.
+    /// The CSR of a key pair, PKCS#10 in DER.
     package func certificateSigningRequest(of hash: PublicKeyHash) async throws -> [UInt8] {
         try await records.read { reading in
             _ = try reading.existingKeyPair(hash)
@@ -170,6 +170,7 @@ package struct KeyOperations: Sendable {
         }
     }
 
+    /// The result of an import whose private key is stored already: only a repeat of the earlier import succeeds.
     private static func repeatImport(
         of existing: KeyPair, certificate: StoredCertificate, to identifier: MerchantIdentifier, at now: Timestamp,
         in transaction: any KeyPairReading & KeyUseReading

@@ -3,14 +3,15 @@ import Vocabulary
 
 /// Generates key pairs and stores them as `pending`.
 package struct KeyPairGeneration: Sendable {
-    /// The most key pairs of a merchant that are neither revoked nor destroyed.
+    /// The most pending and active key pairs of one merchant.
     package static let mostLiveKeyPairs = 64
 
     private let custodian: any KeyCustodian
 
     package init(custodian: any KeyCustodian) { self.custodian = custodian }
 
-    /// RSA key pairs are generated on a thread of their own; an EC key pair takes less time than switching threads.
+    /// Generates a key pair. An RSA key pair takes long, so a separate thread generates it. An EC key pair takes less
+    /// time than switching threads.
     func generate(
         _ algorithm: KeyAlgorithm, _ purpose: KeyPurpose, for identifier: MerchantIdentifier
     ) async throws -> NewKeyPair {

@@ -1,7 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// The result of a promote, revoke, restore or destroy; of a dry run, the result that it would have.
+/// The result of promoting, revoking, restoring or destroying a key pair. A dry run returns the result that the
+/// operation would have.
 package struct KeyTransitions: Sendable {
     package struct Transition: Hashable, Sendable {
         package let publicKeyHash: PublicKeyHash
@@ -12,6 +13,7 @@ package struct KeyTransitions: Sendable {
     package let dryRun: Bool
     package let transitions: [Transition]
     package let warnings: [String]
+    /// The key pair that the request named, as it is after the operation.
     package let key: KeyView
 }
 
@@ -32,11 +34,11 @@ package struct KeyTransitionOperations: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// The default time between the order to destroy a revoked key and its destruction.
+    /// The default time between a request to destroy a private key and its destruction.
     package static let defaultDestructionWait = Duration.seconds(30 * 86_400)
     package static let longestDestructionWait = Duration.seconds(3_653 * 86_400)
 
-    /// Makes this the key pair that Apple encrypts to. The former current one becomes `retiring`.
+    /// Makes the key pair `current`: the one that Apple encrypts to. The previous current key pair becomes `retiring`.
     package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitions {
         try await perform(dryRun: dryRun, for: request) { transaction, time in
             try KeyTransitionPlan.promotion(
@@ -44,7 +46,7 @@ package struct KeyTransitionOperations: Sendable {
         }
     }
 
-    /// Revokes a key pair; the sealed private key is kept until it is destroyed.
+    /// Revokes a key pair. Its sealed private key is kept until it is destroyed.
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
     ) async throws -> KeyTransitions {
@@ -55,7 +57,8 @@ package struct KeyTransitionOperations: Sendable {
         }
     }
 
-    /// Undoes a revocation, and a scheduled destruction with it. The key pair never becomes `current`.
+    /// Undoes a revocation, and cancels the scheduled destruction if there is one. The key pair becomes `pending`,
+    /// `standby` or `retiring`, never `current`.
     package func restore(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitions {
         try await perform(dryRun: dryRun, for: request) { transaction, time in
             let keyPair = try transaction.existingKeyPair(hash)
@@ -76,7 +79,10 @@ package struct KeyTransitionOperations: Sendable {
         }
     }
 
-    /// Destroys a revoked private key, immediately or after a wait. Until then ``restore(_:dryRun:for:)`` can undo it.
+    /// Destroys the private key of a revoked key pair, immediately or after a wait. During the wait,
+    /// ``restore(_:dryRun:for:)`` cancels the destruction.
+    ///
+    /// - Parameter wait: zero destroys the private key immediately; nil stands for ``defaultDestructionWait``.
     package func destroy(
         _ hash: PublicKeyHash, after wait: Duration?, dryRun: Bool, for request: Request
     ) async throws -> KeyTransitions {
@@ -113,9 +119,12 @@ package struct KeyTransitionOperations: Sendable {
         return outcome
     }
 
-    /// Destroys every revoked key that is due according to both the wall clock and the confirmed time.
+    /// Destroys the private keys whose scheduled destruction is due, at most 1000.
     ///
-    /// - Returns: how many.
+    /// A destruction is due if both the machine's clock and the confirmed time have reached its time, so that a clock
+    /// that is ahead destroys nothing.
+    ///
+    /// - Returns: the number of destroyed private keys.
     package func destroyDueKeyPairs(as caller: Caller) async throws -> Int {
         let time = confirmedTime.reading()
         let request = Request(caller: caller, requestId: "schedule")
@@ -135,7 +144,8 @@ package struct KeyTransitionOperations: Sendable {
     private static let copiesWarning =
         "backups and other copies of the database that were created earlier still contain the sealed private key"
 
-    /// Plans inside the transaction, and performs the plan unless it is a dry run.
+    /// Makes the plan inside a transaction, so that it is based on the present state, and performs it unless `dryRun`
+    /// is true.
     private func perform(
         dryRun: Bool, for request: Request,
         _ plan: @escaping @Sendable (any KeyTransitionWriting, ClockReading) throws -> KeyTransitionPlan

@@ -2,7 +2,9 @@ import MerchantCore
 import Vocabulary
 
 extension KeyTransitionPlan {
-    /// - Parameter reason: of an automatic promotion; nil for one by an admin.
+    /// The plan that promotes the key pair and retires the current one; empty if the key pair is current already.
+    ///
+    /// - Parameter reason: why the daemon promotes the key pair; nil if an admin does.
     static func promotion(
         of keyPair: KeyPair, reason: String?, at time: ClockReading, for request: Request,
         in transaction: any KeyTransitionWriting

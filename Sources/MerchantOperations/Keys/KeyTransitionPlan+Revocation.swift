@@ -2,6 +2,9 @@ import MerchantCore
 import Vocabulary
 
 extension KeyTransitionPlan {
+    /// The plan that revokes the key pair; empty if the key pair is revoked already.
+    ///
+    /// - Throws: `lastActiveKey` if no other key pair can take its place, unless the reason permits that.
     static func revocation(
         of keyPair: KeyPair, reason: String, at time: ClockReading, for request: Request,
         in transaction: any KeyTransitionWriting
@@ -15,7 +18,9 @@ extension KeyTransitionPlan {
         func isValid(_ hash: PublicKeyHash) throws -> Bool {
             try transaction.certificates(of: hash).contains { $0.isValid(at: now) }
         }
-        // Apple does not encrypt to an expired certificate, so an expired replacement is as good as an expired key.
+        // Apple does not encrypt to an expired certificate. So a key pair with a valid certificate can only be replaced
+        // by another one with a valid certificate. If the key pair's own certificate has expired, an expired one is
+        // enough.
         let hasExpired = try !isValid(hash)
         let replacements = try remaining.filter { other in
             try other.algorithm == keyPair.algorithm && (hasExpired || isValid(other.publicKeyHash))
@@ -47,7 +52,7 @@ extension KeyTransitionPlan {
         return plan
     }
 
-    /// The change that destroys a revoked key pair now.
+    /// The change that destroys the private key of a revoked key pair immediately.
     static func destruction(
         of keyPair: KeyPair, at time: ClockReading, for request: Request
     ) throws -> KeyChange {
@@ -62,7 +67,10 @@ extension KeyTransitionPlan {
 }
 
 extension KeyPairReading {
-    /// The earliest expiry among the merchant's current payment processing key pairs.
+    /// When the first certificate of the merchant's current payment processing key pairs expires; nil if there are
+    /// none.
+    ///
+    /// - Parameter hash: a key pair that does not count.
     fileprivate func currentCertificateEnds(
         of merchant: MerchantIdentifier, without hash: PublicKeyHash
     ) throws -> Timestamp? {

@@ -1,13 +1,15 @@
 package import MerchantCore
 import Vocabulary
 
-/// The ports that a transition of a key pair writes: its state, its seal, its rolls, and their audit records and events.
+/// The ports that a transition of a key pair needs: to write the key pair, its sealed private key, its rolls, and the
+/// audit records and events.
 package typealias KeyTransitionWriting = MerchantReading & KeyPairWriting & SealedKeyWriting & KeyUseReading
     & RollWriting
     & ChangeRecording
 
-/// The changes, warnings and events of a transition of a key pair.
+/// What a transition will change, computed before anything is written, so that a dry run can report it.
 struct KeyTransitionPlan {
+    /// The key pair that the request named, as it is before the transition.
     let keyPair: KeyPair
     var changes: [KeyChange] = []
     var warnings: [String] = []
@@ -43,8 +45,9 @@ struct KeyChange {
 }
 
 extension KeyTransitionPlan {
-    /// Performs every change with its effects on rolls, and stores the events. Rolls end first, because the store refuses an
-    /// open roll to a revoked key pair.
+    /// Performs every change and its effects on rolls, and stores the events.
+    ///
+    /// A roll ends before its key pairs change, because the store refuses to revoke the new key pair of an open roll.
     func perform(in transaction: any KeyTransitionWriting, at now: Timestamp, for request: Request) throws {
         let effects = try RollEffects(of: changes, in: transaction)
         try effects.end(in: transaction, at: now, for: request)

@@ -1,13 +1,13 @@
 package import MerchantCore
 import Vocabulary
 
-/// A key pair with its certificates and its use.
+/// A key pair with its certificates and its observed use.
 package struct KeyView: Sendable {
     package let keyPair: KeyPair
     package let certificates: [StoredCertificate]
-    /// PKCS#10 in DER, if it was requested.
+    /// The CSR, PKCS#10 in DER; nil if the caller did not request it or there is none.
     package let certificateSigningRequest: [UInt8]?
-    /// The certificate that the key pair is resolved with, chosen at the time of reading.
+    /// The certificate that decryptors get together with the key pair. It is chosen when the key pair is read.
     package let answering: StoredCertificate?
     /// nil if no use was observed.
     package let use: KeyUse?

@@ -3,7 +3,8 @@ import Vocabulary
 
 /// The consequences of revoking a compromised key, and what admins must do.
 enum RevocationConsequences {
-    /// - Parameter replacements: active key pairs that can replace it, see ``RevocationRules/Remaining``.
+    /// - Parameter replacements: the active key pairs that can replace the revoked one, see
+    ///   ``RevocationRules/Remaining``.
     static func list(
         of keyPair: KeyPair, replacements: [KeyPair], in reading: any KeyPairReading & KeyUseReading
     ) throws -> [String] {

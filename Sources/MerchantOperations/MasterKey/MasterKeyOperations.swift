@@ -2,17 +2,18 @@ package import MerchantCore
 
 /// Rotates the master key and the data key.
 package struct MasterKeyOperations: Sendable {
-    /// nil for a daemon without keys.
+    /// nil for a daemon without private keys.
     private let masterKey: (any MasterKeyRotating)?
 
     package init(_ masterKey: (any MasterKeyRotating)?) { self.masterKey = masterKey }
 
-    /// - Returns: nil for a daemon without keys.
+    /// - Returns: nil for a daemon without private keys.
     package func masterKeyStatus() async throws -> MasterKeyStatus? { try await masterKey?.status() }
 
-    /// Starts to re-encrypt every private key under a new data key and, unless `dataKeyOnly`, to replace the master key.
+    /// Starts a rotation: the daemon re-encrypts every private key under a new data key and, unless `dataKeyOnly` is
+    /// true, replaces the master key.
     ///
-    /// The audit records the start and the end. If a rotation is in progress, that one continues.
+    /// The audit records the start and the end. If a rotation is in progress already, no other one starts.
     package func rotateMasterKey(
         dataKeyOnly: Bool, dryRun: Bool, for request: Request
     ) async throws -> (plan: KeyRotationPlan, status: MasterKeyStatus) {

@@ -5,7 +5,7 @@ import Vocabulary
 package struct MerchantView: Sendable {
     package let merchant: Merchant
     package let activeKeyPairs: Int
-    /// Whether a verified backup holds its newest key pair; nil if it has none.
+    /// Whether a verified backup contains the merchant's newest key pair; nil if the merchant has no key pair.
     package let isNewestKeyPairBackedUp: Bool?
 }
 

@@ -20,7 +20,8 @@ package struct Merchants: Sendable {
 
     /// Adds a merchant. A repeat with the same content changes nothing and returns the same result.
     ///
-    /// - Throws: `merchantExists` if it exists with different content or was removed; `malformed` for a bad name or target.
+    /// - Throws: `merchantExists` if the merchant exists with another name or target, or was removed; `malformed` if
+    ///   the name or the target is not valid.
     package func addMerchant(
         _ identifier: MerchantIdentifier, name: String?, targetActiveKeyPairs: Int?, for request: Request
     ) async throws -> MerchantView {
@@ -57,14 +58,14 @@ package struct Merchants: Sendable {
         try await records.read { try $0.view(try $0.existingMerchant(identifier)) }
     }
 
-    /// By identifier, at most `limit`.
+    /// Merchants sorted by identifier, starting after `cursor`, at most `limit`.
     package func merchants(after cursor: MerchantIdentifier?, limit: Int) async throws -> [MerchantView] {
         try await records.read { reading in
             try reading.merchants(after: cursor, limit: limit).map { try reading.view($0) }
         }
     }
 
-    /// Changes the name and the target, each unless it is nil.
+    /// Changes the name, the target or both. An argument that is nil changes nothing.
     package func changeMerchant(
         _ identifier: MerchantIdentifier, name: String?, targetActiveKeyPairs: Int?, for request: Request
     ) async throws -> MerchantView {
@@ -87,8 +88,8 @@ package struct Merchants: Sendable {
 
     /// Removes a merchant. Its identifier stays reserved and its history is kept.
     ///
-    /// - Throws: `merchantInUse` while a registration names the merchant, or it has a key pair that is neither destroyed nor
-    ///   revoked without ever having a certificate.
+    /// - Throws: `merchantInUse` if a registration names the merchant, or if a key pair may still be needed: each one
+    ///   must be destroyed, or be revoked and never have had a certificate.
     package func removeMerchant(
         _ identifier: MerchantIdentifier, dryRun: Bool, for request: Request
     ) async throws -> MerchantView {
@@ -131,6 +132,6 @@ package struct Merchants: Sendable {
 }
 
 extension Merchant {
-    /// The text of a merchant in the audit.
+    /// The merchant's text in audit records.
     fileprivate var summary: String { "name=\(name ?? "") targetActiveKeyPairs=\(targetActiveKeyPairs)" }
 }

@@ -1,15 +1,19 @@
 package import MerchantCore
 import Synchronization
 
-/// Faults in stored keys and in the audit. Kept until the daemon stops, because a fault is only found when the key is used.
+/// The faults that the daemon has found in stored keys and in the audit.
+///
+/// They are kept until the daemon stops: a damaged key is noticed only when it is used, so it may not be noticed again
+/// soon.
 package final class IntegrityFindings: Sendable {
+    /// Further findings of the same code are not kept.
     private static let mostNamed = 20
 
     private let found = Mutex<[StatusFinding]>([])
 
     package init() {}
 
-    /// Keeps the error if it reports a damaged key. Called with every error.
+    /// Keeps the error if it reports a damaged key. The servers call this with every error.
     package func note(_ error: MerchantError) {
         if error.code == .keyDamaged { note(.keyDamaged, error.detail) }
     }

@@ -2,7 +2,8 @@ import MerchantCore
 import Vocabulary
 
 extension Monitoring {
-    /// Certificates that have expired or expire within 60 days. The numbers count all of them; the first few are named.
+    /// Findings about certificates that have expired or expire within 60 days. Each finding counts all of them and
+    /// names the most urgent ones.
     static func certificateFindings(in reading: any StatusReading, at now: Timestamp) throws -> [StatusFinding] {
         let counts = try ExpiryCounts(in: reading, at: now)
         var findings: [StatusFinding] = []
@@ -57,11 +58,14 @@ extension Monitoring {
             merchantIdentifier: keyPair.merchantIdentifier, publicKeyHash: keyPair.publicKeyHash)
     }
 
-    /// - Parameter all: the number of merchants below their target.
+    /// The finding about merchants with fewer active key pairs than their target.
+    ///
+    /// - Parameter all: the number of these merchants; 0 leads to no finding.
     static func targetFindings(
         below all: Int, in reading: any StatusReading, at now: Timestamp
     ) throws -> [StatusFinding] {
         guard all > 0 else { return [] }
+        // One millisecond more, because the end of a range does not belong to the range.
         let (lastDays, window) = (
             now.adding(TargetRules.criticalBefore).adding(.milliseconds(1)),
             now.adding(TargetRules.warningBefore).adding(.milliseconds(1))

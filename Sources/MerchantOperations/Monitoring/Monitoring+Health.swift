@@ -16,7 +16,7 @@ extension Monitoring {
         case .impaired(let error, _), .failed(let error):
             critical(.claimsRefused, "payment tokens cannot be claimed: \(error.detail)")
         }
-        if let anomaly = tokenTimes.anomaly(at: clock.now) { critical(.clockWrong, anomaly.words) }
+        if let anomaly = tokenTimes.anomaly(at: clock.now) { critical(.clockWrong, anomaly.detail) }
         if case .circuitOpen(let until, let lastError) = sources.circuit() {
             findings.append(
                 StatusFinding(
@@ -28,7 +28,7 @@ extension Monitoring {
 }
 
 extension TokenTimeWatch.Anomaly {
-    fileprivate var words: String {
+    fileprivate var detail: String {
         let seconds = medianOffset.components.seconds
         let side = seconds < 0 ? "ahead of" : "behind"
         return

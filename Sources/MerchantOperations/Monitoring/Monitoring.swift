@@ -11,10 +11,11 @@ package struct Status: Sendable {
     package let findings: [StatusFinding]
     package let rolls: [RollState: Int]
     package let longestWaitingRolls: [RollView]
-    /// The number of active key pairs whose certificates expire in each of the next weeks.
+    /// For each of the next weeks, its begin and the number of active key pairs whose certificates expire in it.
     package let endingByWeek: [(begins: Timestamp, ending: Int)]
+    /// The number of private keys whose destruction is scheduled.
     package let awaitingDestruction: Int
-    /// Earliest first.
+    /// The key pairs of the first scheduled destructions, earliest first.
     package let destructions: [KeyPair]
     /// The webhooks and their deliveries.
     package let webhooks: [WebhookState]
@@ -28,12 +29,12 @@ package struct Monitoring: Sendable {
         Void
     >
 
-    /// The health of the daemon's dependencies. Each is read again for every report.
+    /// Functions that return the health of the daemon's dependencies. They are called again for every report.
     package struct Sources: Sendable {
         /// Findings about the daemon itself and its machine.
         let conditions: @Sendable () -> [StatusFinding]
         let claims: @Sendable () -> StoreHealth
-        /// Reads the store, so do not call it inside a read.
+        /// Reads the store, so it must not be called inside a transaction.
         let gateway: @Sendable () -> GatewayHealth
         /// The part of the gateway's health that is known without reading the store.
         let circuit: @Sendable () -> GatewayHealth
@@ -73,10 +74,11 @@ package struct Monitoring: Sendable {
     }
 
     private static let week = Duration.seconds(7 * 86_400)
-    /// An event that is undelivered for longer is a warning.
+    /// `status` warns of events that have not been delivered for longer than this.
     package static let lateDelivery = Duration.seconds(3_600)
     private static let weeksAhead = 13
     private static let mostListed = 10
+    /// The oldest open call is searched among this many.
     private static let mostOpenCalls = 100
 
     package func status() async throws -> Status {
@@ -108,7 +110,7 @@ package struct Monitoring: Sendable {
         }
     }
 
-    /// When the first certificate of an active key pair expires; nil without one.
+    /// The earliest expiry of the active key pairs' certificates; nil if no key pair is active.
     package func soonestExpiry() async throws -> Timestamp? {
         // The end of the year 9999: every certificate expires earlier.
         let end = Timestamp(millisecondsSince1970: 253_402_300_799_000)

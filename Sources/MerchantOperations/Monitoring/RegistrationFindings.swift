@@ -2,7 +2,7 @@ import MerchantCore
 import Vocabulary
 
 extension Monitoring {
-    /// How long the outcome of a call to Apple may be unknown before it is a warning.
+    /// If the outcome of a call to Apple has been unknown for longer than this, `status` warns.
     static let longestUnresolved = Duration.seconds(10 * 60)
 
     /// Findings about registrations and the connection to Apple.

@@ -1,23 +1,27 @@
 package import MerchantCore
 package import Vocabulary
 
-/// A condition that an operator should know of; `status` has at most one finding of each code.
+/// A condition that an operator should know about. `status` shows at most one finding of each code.
 package struct StatusFinding: Hashable, Sendable {
     package typealias Severity = MerchantCore.Severity
 
     package enum Code: String, Sendable, CaseIterable {
         case belowTarget, certificateExpiring, certificateExpired
-        /// Payment tokens cannot be claimed; the signing times of most genuine tokens disagree with the machine's clock.
+        /// `claimsRefused`: payment tokens cannot be claimed, so none is opened with a claim. `clockWrong`: the signing
+        /// times of most genuine tokens differ too much from the machine's clock.
         case claimsRefused, clockWrong
         /// The machine's clock differs from the daemon's confirmed time.
         case clockUnconfirmed
-        /// The database cannot be written, or is damaged.
+        /// `storeFailing`: the database cannot be written. `storeDamaged`: it is damaged, or could not be checked.
+        /// `diskNearlyFull`: a disk has little free space.
         case storeFailing, storeDamaged, diskNearlyFull
         /// The master key or the lock file is missing.
         case masterKeyMissing, lockFileMissing
-        /// A sealed private key or a certificate is damaged; the audit chain is broken.
+        /// `keyDamaged`: a stored private key, certificate or other part of the database is damaged. `auditBroken`: the
+        /// audit chain is broken.
         case keyDamaged, auditBroken
-        /// The newest verified backup is too old; the last attempt failed.
+        /// `backupOverdue`: the newest verified backup is too old. `backupFailed`: the last attempt to create one
+        /// failed.
         case backupOverdue, backupFailed
         /// A rotation of the master key or the data key is pending, in progress or blocked.
         case masterKeyRotation
@@ -25,9 +29,11 @@ package struct StatusFinding: Hashable, Sendable {
         case auditHeadNotShipped
         /// An older database was restored or accepted.
         case databaseRestored
-        /// Apple's record differs from the daemon's, the outcome of a call is unknown, or Apple cannot be reached.
+        /// `registrationDrift`: Apple's record of a registration is not as desired. `registrationUnresolved`: the
+        /// outcome of a call to Apple is unknown. `gatewayUnavailable`: calls to Apple are not possible.
         case registrationDrift, registrationUnresolved, gatewayUnavailable
-        /// A webhook does not accept its events.
+        /// A webhook does not accept its events. `eventsParked`: the daemon has given up on some of them, until an
+        /// admin sends them again. `eventsUndelivered`: some of them have been waiting for more than an hour.
         case eventsParked, eventsUndelivered
     }
 
@@ -39,17 +45,17 @@ package struct StatusFinding: Hashable, Sendable {
         package var publicKeyHash: PublicKeyHash?
     }
 
-    /// A finding names at most so many subjects.
+    /// The most subjects that a finding names.
     package static let mostNamed = 5
 
     package let code: Code
     package let detail: String
-    /// The number of subjects by severity.
+    /// The number of subjects of each severity.
     package let counts: [Severity: Int]
     /// The first subjects, most urgent first; empty if `detail` is enough.
     package let mostUrgent: [Item]
 
-    /// A finding with one subject, such as the daemon itself.
+    /// A finding about one subject, such as the daemon itself.
     package init(severity: Severity, code: Code, detail: String) {
         self.init(code: code, detail: detail, counts: [severity: 1], mostUrgent: [])
     }
@@ -67,13 +73,16 @@ package struct StatusFinding: Hashable, Sendable {
 }
 
 extension [StatusFinding] {
-    /// One finding for each code, most urgent first, in a stable order.
+    /// Merges the findings of each code into one. The most urgent come first; equally urgent ones are in the order of
+    /// ``StatusFinding/Code``.
     package func aggregated() -> [StatusFinding] {
         let byCode = Dictionary(grouping: self, by: \.code)
         return StatusFinding.Code.allCases.compactMap { byCode[$0]?.merged() }.enumerated()
             .sorted { ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset) }.map(\.element)
     }
 
+    /// Merges findings of the same code.
+    ///
     /// - Returns: nil for an empty list.
     private func merged() -> StatusFinding? {
         guard let first, count > 1 else { return self.first }

@@ -5,9 +5,10 @@ import Secrets
 package import Vocabulary
 
 extension PaymentTokenOperations {
-    /// Checks a token's signature, chain, environment and time. Needs no key, and claims nothing.
+    /// Verifies a token's signature, certificate chain, environment and signing time. The token's key pair need not be
+    /// known, and the token is not claimed.
     ///
-    /// - Parameter receivedAt: nil for now.
+    /// - Parameter receivedAt: the time of receipt to verify the token at; nil for now.
     package func verify(_ token: ApplePayToken, receivedAt: Timestamp? = nil) -> TokenVerification {
         if let receivedAt { return verifier.verify(token, receivedAt: receivedAt) }
         let now = clock.now
@@ -16,22 +17,32 @@ extension PaymentTokenOperations {
         return verification
     }
 
-    /// Opens a token: verifies it, decrypts it with its key, compares it with the expected values, writes the audit records,
-    /// and claims it last, so that a refused token claims nothing.
+    /// Opens a token: verifies it, decrypts it, compares it with the expected values, writes the audit records, and
+    /// claims it.
     ///
-    /// The plaintext is returned only when audit records and claim are on stable storage, and is never stored. Only a token
-    /// that the key decrypts counts as a use of the key: any caller can write a `publicKeyHash` into a token, because
-    /// Apple's signature does not cover it.
+    /// A claim records that a token was used, so that no other request can decrypt it as a payment. It is the
+    /// last step, so that a token that is refused is not claimed.
     ///
-    /// - Parameter key: the token's key. The caller's permits for its merchant were checked.
-    /// - Throws: `malformed` for an Idempotency-Key derived from the token; `tokenNotVerified`, naming every check that
-    ///   failed; `tokenMerchantMismatch`, before anything is decrypted; `tokenKeyMismatch`; `decryptionFailed`;
-    ///   `tokenMalformed`; `tokenMismatch`, naming both values; `tokenAlreadyClaimed`; `idempotencyKeyReused`;
-    ///   `storeUnavailable`.
+    /// This returns the plaintext only after the audit records and the claim are on stable storage. The plaintext
+    /// itself is never stored.
+    ///
+    /// The token counts as a use of the key only if the key decrypts it. That it names the key is not enough: any
+    /// caller can write a `publicKeyHash` into a token, because Apple's signature does not cover it.
+    ///
+    /// - Parameter key: the key that the token names. The caller of this method must have checked that the request may
+    ///   use the keys of the key's merchant.
+    /// - Throws:
+    ///   - `malformed` if the Idempotency-Key is derived from the token.
+    ///   - `tokenNotVerified`, naming every check that failed.
+    ///   - `tokenMerchantMismatch`, before anything is decrypted.
+    ///   - `tokenKeyMismatch` if the key has another algorithm than the token.
+    ///   - `decryptionFailed`; `tokenMalformed` if the plaintext cannot be read.
+    ///   - `tokenMismatch`, naming the found and the expected value.
+    ///   - `tokenAlreadyClaimed`, `idempotencyKeyReused`, or `storeUnavailable`.
     package func open(
         _ token: ApplePayToken, with key: TokenKey, on terms: TokenTerms, for request: Request
     ) async throws -> OpenedToken {
-        try requireRandomAttempt(of: token, request)
+        try requireRandomIdempotencyKey(of: token, request)
         let receipt = try await verified(token, key, terms, for: request)
         try terms.expectations.requireMerchant(key.merchantIdentifier)
         guard token.algorithm == key.algorithm else {
@@ -41,7 +52,8 @@ extension PaymentTokenOperations {
         }
         let plaintext = try plaintext(of: token, with: key.publicKeyHash)
         uses.recordRequest(key.publicKeyHash, at: clock.now)
-        // Only a token that is verified for the present shows that Apple encrypts to this key now.
+        // Without `receivedAt`, the token was not verified, or verified at another time than now. Such a token does not
+        // show that Apple encrypts to this key now.
         if let receivedAt = receipt.receivedAt { uses.recordDecryption(key.publicKeyHash, at: receivedAt) }
         let data: PaymentData
         do { data = try plaintext.paymentData() } catch { throw MerchantError(.tokenMalformed, error.detail) }
@@ -55,9 +67,12 @@ extension PaymentTokenOperations {
             plaintext: plaintext, paymentData: data, key: key, verification: receipt.verification, checks: checks)
     }
 
-    /// An Idempotency-Key derived from the token is the same in every attempt, so every attempt would get the plaintext of a
-    /// payment that may be taken only once. Detects the most common derivation.
-    private func requireRandomAttempt(of token: ApplePayToken, _ request: Request) throws(MerchantError) {
+    /// Refuses an Idempotency-Key that contains the token's transactionId, the most common way to derive a key from a
+    /// token.
+    ///
+    /// Every request for the token would then have the same key and count as a repeat of the first one. Each would get
+    /// the plaintext, and the payment could be accepted more than once.
+    private func requireRandomIdempotencyKey(of token: ApplePayToken, _ request: Request) throws(MerchantError) {
         guard let key = request.idempotency?.key.value.lowercased(), key.contains(token.transactionId.hex) else {
             return
         }
@@ -67,7 +82,8 @@ extension PaymentTokenOperations {
         )
     }
 
-    /// Counts a request for a key that can no longer be used, unless its token does not verify.
+    /// Counts a request for a key that is revoked or destroyed. A token that fails verification
+    /// does not count.
     package func countRequestForRevokedKey(by token: ApplePayToken, _ terms: TokenTerms) {
         let now = clock.now
         let verification: TokenVerification? =
@@ -98,9 +114,10 @@ extension PaymentTokenOperations {
     private struct Receipt {
         /// nil if verification was declined.
         var verification: TokenVerification?
-        /// When the daemon first received the token; nil unless it is verified for the present.
+        /// When the daemon first received the token; nil if the token was not verified, or was verified at a
+        /// time that the caller named.
         var receivedAt: Timestamp?
-        /// Whether an earlier attempt of the same request won the token's claim.
+        /// Whether an earlier attempt of the same request has claimed the token.
         var isRepeat = false
     }
 
@@ -133,8 +150,12 @@ extension PaymentTokenOperations {
         return receipt
     }
 
-    /// A repeat of a request that won its claim is verified at the time of that claim: a client whose response was lost may
-    /// repeat the request later than a new token is accepted.
+    /// The claim by an earlier attempt of this request, if the token fails verification only for its signing time.
+    ///
+    /// The token is then verified at the time of that claim. A client that got no response may repeat its request when
+    /// the token is already too old to be accepted as a new one.
+    ///
+    /// - Returns: nil if there is no such claim, or verification does not fail for the signing time alone.
     private func earlierAttempt(
         _ token: ApplePayToken, _ verification: TokenVerification, for request: Request
     ) async throws -> TokenClaim? {
@@ -146,6 +167,7 @@ extension PaymentTokenOperations {
         return earlier
     }
 
+    /// Writes an audit record for each check that the caller declined, or requested at another time.
     private func recordAccountable(
         _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request
     ) async throws {
@@ -167,9 +189,12 @@ extension PaymentTokenOperations {
         }
     }
 
-    /// - Parameter receivedAt: the time at which the token verified. A second reading of the clock could be later than
-    ///   the times of the next tokens, which would then be refused as older than the newest claim.
-    /// - Returns: the replay check.
+    /// Claims the token, unless the caller declined that.
+    ///
+    /// - Parameter receivedAt: the time at which the token was verified, which becomes the time of the claim. With a
+    ///   second reading of the clock, the claim could be later than the times of the next tokens, and these would be
+    ///   refused as older than the newest claim.
+    /// - Returns: the check `replay` of the response.
     private func claim(
         _ token: ApplePayToken, receivedAt: Timestamp?, _ terms: TokenTerms, for request: Request
     ) async throws -> ExpectationCheck {
@@ -189,7 +214,7 @@ extension PaymentTokenOperations {
 }
 
 extension TokenVerification {
-    /// Whether only the token's signing time is refused.
+    /// Whether the check of the signing time failed, and no other check.
     var failsInTimeAlone: Bool { refusals.map(\.name) == [.signingTime] }
 }
 

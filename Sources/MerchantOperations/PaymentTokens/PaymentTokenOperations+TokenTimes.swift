@@ -5,7 +5,8 @@ import Vocabulary
 extension PaymentTokenOperations {
     /// Records the signing time of a genuine token in ``TokenTimeWatch``, if its key pair is active.
     ///
-    /// Accepted tokens count only after a refused one, so otherwise they are not decrypted for this.
+    /// An accepted token matters only if another one was refused for its time recently. Otherwise this does not decrypt
+    /// it.
     func observeTime(of token: ApplePayToken, _ verification: TokenVerification, receivedAt: Timestamp) {
         guard verification.failsInTimeAlone || (verification.isVerified && tokenTimes.hasRefusals(at: receivedAt)),
             let key = try? resolveNow(token.publicKeyHash, countsAsUse: false, authorizing: { _ in }).keyPair
@@ -17,7 +18,8 @@ extension PaymentTokenOperations {
             receivedAt: receivedAt)
     }
 
-    /// Decrypts the token to find out whether it is for this key, and discards the plaintext.
+    /// Records the token's signing time if the key decrypts the token, because only then is the token genuine. Discards
+    /// the plaintext.
     func observeTime(
         of token: ApplePayToken, _ verification: TokenVerification, with key: TokenKey, receivedAt: Timestamp
     ) {

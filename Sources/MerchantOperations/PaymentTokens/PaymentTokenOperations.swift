@@ -3,13 +3,13 @@ package import PaymentToken
 package import Secrets
 package import Vocabulary
 
-/// An active payment processing key pair with the certificate that it is resolved with.
+/// An active payment processing key pair with the certificate that decryptors get together with it.
 package struct DecryptionKey: Sendable {
     package let keyPair: KeyPair
     package let certificate: StoredCertificate
 }
 
-/// The operations of decryptors: resolve keys, restore symmetric keys, verify and open payment tokens.
+/// The operations of decryptors: they look up keys, restore the symmetric keys of tokens, and verify and open tokens.
 package struct PaymentTokenOperations: Sendable {
     package typealias Records = Transactions<
         any KeyPairReading, any KeyPairWriting & KeyUseReading & RollWriting & ChangeRecording
@@ -18,7 +18,7 @@ package struct PaymentTokenOperations: Sendable {
     private let records: Records
     let custodian: any KeyCustodian
     let claims: any ClaimLedger
-    /// Caches the certificate chains that it verified, so all decryptors share one.
+    /// Shared by all decryptors, because it caches the certificate chains that it has verified.
     let verifier: SignatureVerifier
     let tokenTimes: TokenTimeWatch
     let uses: KeyUses
@@ -37,20 +37,21 @@ package struct PaymentTokenOperations: Sendable {
         self.clock = clock
     }
 
-    /// The machine's clock, for the cache times of responses.
+    /// The time of the machine's clock. The cache times of responses depend on it.
     package var now: Timestamp { clock.now }
 
-    /// A counter of requests for one key pair that are served from a cache.
+    /// A counter for a cache, which counts the requests that it answers for one key pair.
     package func useCounter(for hash: PublicKeyHash) -> KeyUseCounter { uses.counter(for: hash) }
 
-    /// Finds the active key pair with a publicKeyHash. Reads the store on the calling thread.
+    /// Finds the active key pair with a publicKeyHash. Reads the store on the calling thread, and blocks it.
     ///
     /// - Parameters:
-    ///   - countsAsUse: false for a request with a token, because ``open(_:with:on:for:)`` decides whether it is a use.
-    ///   - authorize: throws unless the caller may use the merchant's keys. It runs before the request is counted and before
-    ///     anything about the key is returned, so that no caller can delay the roll of another merchant's key.
-    /// - Throws: what `authorize` throws; `keyNotFound` with the same text for an unknown, a pending and an identity key;
-    ///   `keyRevoked`; `keyDestroyed`.
+    ///   - countsAsUse: whether the request counts as a use of the key. False for a request with a token, for which
+    ///     ``open(_:with:on:for:)`` decides.
+    ///   - authorize: throws if the caller may not use the merchant's keys. It runs before the request is counted, so
+    ///     that no caller can delay the roll of another merchant's key, and before anything about the key is returned.
+    /// - Throws: what `authorize` throws; `keyNotFound` with the same text for an unknown, a pending and an identity
+    ///   key; `keyRevoked`; `keyDestroyed`.
     package func resolveNow(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
     ) throws -> DecryptionKey {
@@ -77,12 +78,15 @@ package struct PaymentTokenOperations: Sendable {
         }
     }
 
-    /// Restores a token's symmetric key. The caller must have resolved the key and checked its permit.
+    /// Restores a token's symmetric key: derives it (EC_v1) or unwraps it (RSA_v1) with the private key.
+    ///
+    /// Checks no permits: call ``resolveNow(_:countsAsUse:authorizing:)`` first.
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
         try custodian.symmetricKey(hash, from: material)
     }
 
-    /// Returns a private key as PKCS#8 PEM after recording the export. The daemon does not see later uses of an exported key.
+    /// Returns a private key as PKCS#8 PEM after recording the export. The daemon does not see how the key is used
+    /// elsewhere.
     package func exportPrivateKey(_ hash: PublicKeyHash, for request: Request) async throws -> SecretBytes {
         let now = clock.now
         try await recorded("the private key is not exported") { transaction in
@@ -103,7 +107,7 @@ package struct PaymentTokenOperations: Sendable {
 
     /// Writes the audit records that must be stored before a secret is released.
     ///
-    /// - Parameter consequence: the first words of the error if the audit cannot be written.
+    /// - Parameter consequence: the first words of the error that is thrown if the audit cannot be written.
     func recorded(
         _ consequence: String,
         _ body: @escaping @Sendable (any KeyPairWriting & KeyUseReading & RollWriting & ChangeRecording) throws -> Void

@@ -2,7 +2,7 @@ import MerchantCore
 package import PaymentToken
 package import Vocabulary
 
-/// The values that a decryptor expects in a token before it gets the plaintext.
+/// The values that a decryptor expects in a token. It gets the plaintext only if the token has them.
 package struct TokenExpectations: Sendable {
     package enum ExpectedMerchant: Sendable {
         /// Any merchant; the audit records this choice.
@@ -29,7 +29,7 @@ package struct ExpectationCheck: Sendable {
 }
 
 extension TokenExpectations {
-    /// - Throws: `tokenMerchantMismatch`, naming both.
+    /// - Throws: `tokenMerchantMismatch` if another merchant was expected, naming both merchants.
     func requireMerchant(_ found: MerchantIdentifier) throws(MerchantError) {
         guard case .only(let expected) = merchant, expected != found else { return }
         throw MerchantError(
@@ -38,7 +38,7 @@ extension TokenExpectations {
 
     /// Compares a token's content with the expected values.
     ///
-    /// - Throws: `tokenMismatch` for the first value that differs, naming both.
+    /// - Throws: `tokenMismatch` for the first value that differs, naming the found and the expected value.
     func check(_ token: ApplePayToken, _ data: PaymentData) throws(MerchantError) -> [ExpectationCheck] {
         var checks = [merchantCheck]
         for check in transaction.compare(with: token, data) {
@@ -49,7 +49,7 @@ extension TokenExpectations {
         return checks
     }
 
-    /// The merchant was compared before the token was decrypted.
+    /// The result for the merchant, which ``requireMerchant(_:)`` compared before the token was decrypted.
     private var merchantCheck: ExpectationCheck {
         switch merchant {
         case .any:

@@ -1,15 +1,15 @@
 package import PaymentToken
 package import Vocabulary
 
-/// How a decryptor wants a token opened.
+/// What a decryptor asks for when it has a token opened: which values it expects, and how the token is verified.
 package struct TokenTerms: Sendable {
     package enum Verification: Hashable, Sendable {
-        /// Verify at the time of receipt, which is now, as Apple's reference requires. Claims the token unless that was
-        /// declined.
+        /// Verify the token at the time of its receipt, which is now, as Apple's reference requires. `claims` is false
+        /// if the decryptor declined to claim the token.
         case now(claims: Bool)
-        /// Verify at another time. This is recorded in the audit and claims nothing.
+        /// Verify the token at another time. The audit records this, and the token is not claimed.
         case at(Timestamp)
-        /// Do not verify. This is recorded in the audit and claims nothing.
+        /// Do not verify the token. The audit records this, and the token is not claimed.
         case declined
     }
 

@@ -4,12 +4,15 @@ package import PaymentToken
 import Synchronization
 package import Vocabulary
 
-/// Detects a machine clock that is wrong: for most merchants, genuine tokens are refused for their signing time alone.
+/// Detects that the machine's clock is wrong: genuine tokens of most merchants are refused only for their signing time.
 ///
-/// A token is genuine if every check but the one of its time passes and the merchant's key decrypts it. Each merchant and each
-/// account has one vote: the newest token of a merchant from an account that has not voted yet. So neither old tokens of one
-/// customer nor the traffic of one merchant can decide. Fewer than ``fewestVotes`` votes have no effect.
+/// A token is genuine if every check except that of its signing time passes, and the merchant's key decrypts it.
+///
+/// The recent genuine tokens vote: a refused one for a wrong clock, an accepted one for a correct clock. They are
+/// counted newest first, at most one for each merchant and one for each account, so that neither old tokens of one
+/// customer nor the traffic of one merchant can decide. With fewer than ``fewestVotes`` votes, nothing is reported.
 package final class TokenTimeWatch: Sendable {
+    /// A token is recent if the daemon received it within this time.
     package static let window = Duration.seconds(600)
     package static let fewestVotes = 5
     package static let mostMerchants = 256
@@ -31,7 +34,7 @@ package final class TokenTimeWatch: Sendable {
     }
 
     private struct State {
-        /// The newest tokens of each merchant, oldest first.
+        /// The newest tokens of each merchant, sorted from the oldest of them to the newest.
         var sightings: [MerchantIdentifier: [Sighting]] = [:]
         var lastRefusal: Timestamp?
     }
@@ -51,7 +54,7 @@ package final class TokenTimeWatch: Sendable {
                 HMAC<SHA256>.authenticationCode(for: Array(number.exposed.utf8), using: accountKey).prefix(16)))
     }
 
-    /// - Parameter data: decrypted with the merchant's key.
+    /// - Parameter data: the token's payment data, which the merchant's key decrypted.
     func record(
         _ verification: TokenVerification, _ data: PaymentData, _ merchant: MerchantIdentifier, receivedAt: Timestamp
     ) {
@@ -90,12 +93,12 @@ package final class TokenTimeWatch: Sendable {
         state.withLock(\.lastRefusal).map(Self.range(at: now).contains) ?? false
     }
 
-    /// Times before and after `now`, because the clock may have been set back.
+    /// Includes times after `now`, because the clock may have been set back since.
     private static func range(at now: Timestamp) -> ClosedRange<Timestamp> {
         now.adding(.zero - window)...now.adding(window)
     }
 
-    /// The result of a vote that the machine's clock is wrong.
+    /// The numbers of a vote whose majority says that the machine's clock is wrong.
     package struct Anomaly: Hashable, Sendable {
         /// The number of merchants whose vote is a refused token.
         package let refusing: Int
@@ -105,7 +108,7 @@ package final class TokenTimeWatch: Sendable {
         package let medianOffset: Duration
     }
 
-    /// - Returns: nil while there are too few votes, or most of them are for accepted tokens.
+    /// - Returns: nil if there are too few votes, or no majority for a wrong clock.
     package func anomaly(at now: Timestamp) -> Anomaly? {
         var merchants: Set<MerchantIdentifier> = []
         var accounts: Set<Account> = []

@@ -17,7 +17,7 @@ extension MerchantError {
         self.init(code, error.finding, retryAfter: error.retryAfter)
     }
 
-    /// Whether the next merchant's call would fail in the same way.
+    /// Whether calls for other merchants would fail in the same way.
     var concernsEveryMerchant: Bool {
         switch code {
         case .gatewayRateLimited, .gatewayUnauthorized, .gatewayUntrusted, .gatewayUnavailable, .gatewayNotConfigured:

@@ -1,16 +1,18 @@
 package import MerchantCore
 import Vocabulary
 
-/// The counts of one round of ``OpenCallResolution``.
+/// The result of asking Apple for the outcomes of all open calls.
 package struct OpenCallRound: Hashable, Sendable {
+    /// Calls whose outcome is known now.
     package var resolved = 0
     /// Calls whose outcome is still unknown.
     package var open = 0
-    /// The reason why Apple could not be asked.
+    /// Why Apple could not be asked; the last reason if there were several.
     package var failure: MerchantError?
 }
 
-/// Finds the outcomes of calls to Apple that a crash or a lost response left open.
+/// Finds the outcomes of open calls. A call to Apple is open while its outcome is unknown, such as after a crash or
+/// without a response.
 package struct OpenCallResolution: Sendable {
     private let calls: RegistrationCalls
 
@@ -18,7 +20,8 @@ package struct OpenCallResolution: Sendable {
 
     private static let pageSize = 100
 
-    /// Asks Apple for the outcome of every open call. First waits for the calls in progress.
+    /// Asks Apple for the outcome of every open call. If a call for the same merchant is in progress, waits for it
+    /// first.
     package func resolveOpenCalls(as caller: Caller) async throws -> OpenCallRound {
         let request = Request(caller: caller, requestId: "schedule")
         var round = OpenCallRound()
@@ -43,7 +46,8 @@ package struct OpenCallResolution: Sendable {
     private func resolveInTurn(_ call: RegistrationCall, for request: Request) async throws -> Bool {
         let partner = call.partnerInternalMerchantIdentifier
         return try await calls.run(partner) {
-            // The request that made it may have closed it meanwhile, or opened another.
+            // While this method waited, the request that made the call may have closed it, or another call may have
+            // been opened.
             guard let open = try await calls.records.read({ try $0.openCall(of: partner) }) else { return true }
             return try await calls.resolve(open, for: request)
         }

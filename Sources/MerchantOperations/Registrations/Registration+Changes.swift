@@ -2,7 +2,7 @@ import MerchantCore
 import Vocabulary
 
 extension Registration {
-    /// A registration that was just requested: no domain is desired before Apple has accepted it.
+    /// A new registration. It starts without desired domains: a domain becomes desired when Apple has accepted it.
     init(
         _ partner: PartnerInternalMerchantIdentifier, requested wanted: DesiredRegistration,
         merchant: MerchantIdentifier?, at now: Timestamp
@@ -14,6 +14,7 @@ extension Registration {
             createdAt: now, changedAt: now)
     }
 
+    /// Changes the desired state to what the registration is after the call.
     mutating func apply(_ content: RegistrationCall.Content, at now: Timestamp) {
         let before = self
         desired = content.applied(to: desired)
@@ -21,19 +22,19 @@ extension Registration {
         if self != before { changedAt = now }
     }
 
-    /// The text of a registration in the audit.
+    /// The registration's text in audit records.
     var summary: String {
         "partnerInternalMerchantIdentifier=\(partnerInternalMerchantIdentifier) partnerMerchantName=\(desired.partnerMerchantName) encryptTo=\(desired.encryptTo) domainNames=\(desired.domainNames.sorted().map(\.rawValue).joined(separator: ","))"
     }
 }
 
 extension RegistrationCall {
-    /// Its name in messages and in the audit.
+    /// The call's name in messages and in audit records.
     var title: String { "call \(number) for \(partnerInternalMerchantIdentifier)" }
 }
 
 extension RegistrationCall.Content {
-    /// Whether the gateway sends the call again after a missing response.
+    /// Whether the gateway itself sends the call again if no response is received.
     var isTriedAgain: Bool {
         if case .register = self { true } else { false }
     }
@@ -45,7 +46,7 @@ extension RegistrationCall.Content {
 }
 
 extension RegistrationDrift {
-    /// For audit and log.
+    /// The difference as text for the audit and the log.
     var summary: String {
         switch self {
         case .missingDomain(let name): "missingDomain \(name)"
@@ -58,7 +59,8 @@ extension RegistrationDrift {
 }
 
 extension ChangeRecording {
-    /// Records a difference from Apple's record when it is first found.
+    /// Records in the audit that the registration differs from Apple's record, if it did not differ in the same way
+    /// before.
     func noteDrift(from before: Registration, to after: Registration, for request: Request, at now: Timestamp) throws {
         let drift = after.drift
         guard !drift.isEmpty, drift != before.drift else { return }
@@ -72,7 +74,7 @@ extension ChangeRecording {
 }
 
 extension RegistrationReading {
-    /// - Throws: `registrationNotFound` if it has no domains and no open call.
+    /// - Throws: `registrationNotFound` if the registration is not stored, or has neither domains nor an open call.
     func existingRegistration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration {
         guard let registration = try registration(partner), try registration.isShown || openCall(of: partner) != nil
         else {

@@ -1,10 +1,11 @@
 package import MerchantCore
 import Vocabulary
 
-/// The calls to Apple that change registrations, from intent to outcome.
+/// Makes the calls to Apple that change registrations.
 ///
-/// Each call is stored before it is made and closed when its outcome is known. All methods but ``run(_:_:)`` must be
-/// called inside the merchant's turn in the queue.
+/// Each call is stored before it is sent, and closed when its outcome is known. A call without a response stays open.
+/// All methods except ``run(_:_:)`` and ``stored(_:)`` must be called in the body of ``run(_:_:)``, which waits for the
+/// merchant's turn.
 package struct RegistrationCalls: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & KeyPairReading & RegistrationReading,
@@ -15,7 +16,7 @@ package struct RegistrationCalls: Sendable {
     let clock: any WallClock
     private let gateway: any RegistrationGateway
     private let confirmedTime: ConfirmedTime
-    /// At most one call to Apple for each merchant at a time, so all callers share this queue.
+    /// All callers share this queue, because at most one call to Apple may run for each merchant at a time.
     private let queue = PerMerchantQueue()
 
     package init(
@@ -27,18 +28,21 @@ package struct RegistrationCalls: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// Runs `body` in the merchant's turn.
+    /// Runs `body` when no other call for the merchant runs.
     func run<Result: Sendable>(
         _ partner: PartnerInternalMerchantIdentifier, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         try await queue.run(partner, body)
     }
 
-    /// How long after it was stored a call without a response may still reach Apple: the longest duration of a call and one
-    /// minute. Only after that does Apple's record show that the call was not performed.
+    /// How long after it was stored a call without a response may still reach Apple: the longest duration of a call,
+    /// plus one minute.
+    ///
+    /// Before that time, Apple may still perform a call that Apple's record does not show. After it, such a call was
+    /// not performed.
     package static let lateArrival = RegistrationCall.longest + .seconds(60)
 
-    /// Stores the call, makes it, and stores its outcome.
+    /// Stores a call, sends it to Apple, and stores its outcome.
     ///
     /// - Parameter sending: the domains to send, without those that Apple has already.
     /// - Returns: the registration after a successful call.
@@ -59,14 +63,15 @@ package struct RegistrationCalls: Sendable {
             finding: receipt.mayArriveAgain ? "Apple responded after an attempt without a response" : nil, known: nil,
             for: request)
         guard content.isDone(in: registration.known?.details) else {
-            // Apple documents only that it accepted the call, so ask for the result. If that fails, the next sync asks again.
+            // Apple's response only says that Apple accepted the call, and Apple does not document the result of such a
+            // call. So read Apple's record. If that fails, the next sync reads it.
             guard let known = try? await ask(partner) else { return registration }
             return try await learn(known, of: partner, for: request) ?? registration
         }
         return registration
     }
 
-    /// Asks Apple for the registration.
+    /// Reads Apple's record of the registration.
     func ask(_ partner: PartnerInternalMerchantIdentifier) async throws(MerchantError) -> KnownRegistration {
         let details: GatewayDetails?
         do { details = try await gateway.details(of: partner) } catch { throw MerchantError(error) }
@@ -74,7 +79,9 @@ package struct RegistrationCalls: Sendable {
         return KnownRegistration(details: try .init(details), learnedAt: clock.now)
     }
 
-    /// Stores the state at Apple, if the registration is stored here.
+    /// Stores Apple's record of a registration.
+    ///
+    /// - Returns: the registration; nil if the daemon has not stored it, in which case nothing changes.
     @discardableResult
     func learn(
         _ known: KnownRegistration, of partner: PartnerInternalMerchantIdentifier, for request: Request
@@ -96,7 +103,7 @@ package struct RegistrationCalls: Sendable {
         return try await records.read { try $0.view(try $0.existingRegistration(partner), .mirror, at: now) }
     }
 
-    /// Changes the desired state to what Apple has already, without a call.
+    /// Changes only the desired state. No call is needed, because Apple's record is already as desired.
     func adopt(
         _ content: RegistrationCall.Content, of partner: PartnerInternalMerchantIdentifier, reason: String,
         for request: Request
@@ -118,18 +125,21 @@ package struct RegistrationCalls: Sendable {
         }
     }
 
-    /// Tries to resolve the open call, if there is one. If it stays open, ``perform(_:sending:of:for:)`` decides.
+    /// Tries to find the outcome of the merchant's open call, if there is one. If the call stays open,
+    /// ``perform(_:sending:of:for:)`` decides whether a new call may be made.
     func resolveIfOpen(_ partner: PartnerInternalMerchantIdentifier, for request: Request) async throws {
         guard let call = try await records.read({ try $0.openCall(of: partner) }) else { return }
         _ = try? await resolve(call, for: request)
     }
 
-    /// Checks a new call against the calls whose outcome is unknown.
+    /// Refuses a new call whose result could depend on an earlier call with an unknown outcome.
     ///
-    /// A call that was sent again counts while its first attempt may still reach Apple, possibly after the new call.
+    /// Earlier calls are the open one, and those that were sent more than once: an attempt without a response may still
+    /// reach Apple, even after the new call.
     ///
-    /// - Returns: the open call.
-    /// - Throws: `registrationConflict` if the new call does not cover the open one, or an earlier one would undo it.
+    /// - Returns: the open call; nil if there is none.
+    /// - Throws: `registrationConflict` if the new call does not include all that the open one requests, or if a late
+    ///   attempt of an earlier call could undo the new one.
     func requireCovered(
         _ partner: PartnerInternalMerchantIdentifier, by content: RegistrationCall.Content,
         in transaction: any RegistrationReading
@@ -141,20 +151,20 @@ package struct RegistrationCalls: Sendable {
         return open
     }
 
-    /// Asks Apple for the outcome of a call without a response.
+    /// Finds the outcome of an open call in Apple's record.
     ///
-    /// - Returns: whether the call is closed. It stays open while it may still reach Apple.
+    /// - Returns: whether the call is closed now. A call that may still reach Apple stays open.
     func resolve(_ call: RegistrationCall, for request: Request) async throws -> Bool {
         let known = try await ask(call.partnerInternalMerchantIdentifier)
-        let isYoung = call.openedAt.adding(Self.lateArrival) > clock.now
+        let mayStillArrive = call.openedAt.adding(Self.lateArrival) > clock.now
         if call.content.isDone(in: known.details) {
-            // The call may have been sent more than once: one attempt succeeded, another may still reach Apple.
+            // The gateway may have sent the call more than once: one attempt succeeded, another may still reach Apple.
             _ = try await conclude(
-                call, .done, mayArriveAgain: isYoung && call.content.isTriedAgain,
+                call, .done, mayArriveAgain: mayStillArrive && call.content.isTriedAgain,
                 finding: "Apple's record shows it", known: known, for: request)
             return true
         }
-        guard !isYoung else {
+        guard !mayStillArrive else {
             try await learn(known, of: call.partnerInternalMerchantIdentifier, for: request)
             return false
         }
@@ -208,8 +218,11 @@ extension RegistrationCalls {
         }
     }
 
-    /// Handles a failed call. Apple's record decides if Apple may have acted, and also if Apple refused, because Apple does not
-    /// document its response to a repeat.
+    /// Handles a call that failed.
+    ///
+    /// If Apple may have performed the call, Apple's record decides whether it did. It also decides if Apple refused
+    /// the call: Apple does not document its response to a repeat, so the refusal may mean that the call was performed
+    /// earlier.
     private func recover(
         _ call: RegistrationCall, from error: GatewayError, for request: Request
     ) async throws -> Registration {
@@ -233,11 +246,12 @@ extension RegistrationCalls {
         throw unresolved(call, .gatewayResponseNotReceived, after: error)
     }
 
-    /// Stores the outcome of a call, and what follows from it for the desired state and the state at Apple.
+    /// Closes a call: stores its outcome, and the desired state and Apple's record as they are after it.
     ///
     /// - Parameters:
-    ///   - mayArriveAgain: whether another attempt of a successful call may still reach Apple; the call is stored as repeated.
-    ///   - known: the state at Apple; nil to derive it from the outcome.
+    ///   - mayArriveAgain: whether another attempt of a successful call may still reach Apple. The outcome
+    ///     `repeated` is then stored.
+    ///   - known: Apple's record, if it was read; nil to derive it from the outcome.
     private func conclude(
         _ call: RegistrationCall, _ outcome: RegistrationCall.Outcome, mayArriveAgain: Bool = false, finding: String?,
         known: KnownRegistration?, for request: Request
@@ -278,7 +292,8 @@ extension RegistrationCalls {
             retryAfter: wait)
     }
 
-    /// When Apple's record becomes final for a call, and the seconds until then.
+    /// When an open call can no longer reach Apple, so that Apple's record shows its outcome; and the seconds until
+    /// then.
     private func certainty(of call: RegistrationCall) -> (at: Timestamp, seconds: Int) {
         let certain = call.openedAt.adding(Self.lateArrival)
         return (

@@ -2,9 +2,9 @@ import MerchantCore
 package import Vocabulary
 
 extension RegistrationOperations {
-    /// A registration as it is stored or, with `refresh`, as Apple has it now.
+    /// A registration as the daemon has stored it or, with `refresh`, as Apple has it now.
     ///
-    /// - Throws: `registrationNotFound`.
+    /// - Throws: `registrationNotFound`; with `refresh` also a code `gateway…` if Apple cannot be asked.
     package func registration(
         _ partner: PartnerInternalMerchantIdentifier, refresh: Bool, for request: Request
     ) async throws -> RegistrationView {
@@ -28,7 +28,7 @@ extension RegistrationOperations {
         }
     }
 
-    /// By identifier, at most `limit`.
+    /// Stored registrations, sorted by identifier, starting after `cursor`, at most `limit`.
     package func registrations(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int
     ) async throws -> [RegistrationView] {

@@ -9,8 +9,9 @@ package struct RegistrationOperations: Sendable {
 
     /// Registers a merchant at Apple, or adds domains to its registration. It is safe to repeat.
     ///
-    /// - Throws: `malformed`, `tooManyDomains`, `merchantNotFound` before the call; then the codes `gateway…` of a failed call;
-    ///   `gatewayResponseNotReceived` if its outcome is unknown.
+    /// - Throws: before the call to Apple, `malformed`, `tooManyDomains`, `merchantNotFound`, or `registrationConflict`
+    ///   if an earlier call with an unknown outcome conflicts with this one. After the call,
+    ///   `gatewayResponseNotReceived` if its outcome is unknown, or another code `gateway…` if it failed.
     package func register(_ order: RegistrationOrder, for request: Request) async throws -> RegistrationView {
         let domainNames = try RegistrationRules.distinct(order.domainNames)
         if let name = order.partnerMerchantName {
@@ -33,14 +34,17 @@ package struct RegistrationOperations: Sendable {
         }
     }
 
+    /// Whether an earlier request with the same Idempotency-Key has succeeded.
     private func wasDone(_ request: Request) async throws -> Bool {
         guard request.idempotency != nil else { return false }
         return try await calls.records.write { try request.idempotency.earlierResource(in: $0) != nil }
     }
 
-    /// The domains to send: all if anything else differs, none if Apple has everything.
+    /// The domains to send to Apple: those that Apple does not have yet; all of them if the name, encryptTo or URL
+    /// differs.
     ///
-    /// Apple does not document what it does with a domain that it has already, so this asks Apple first if it may have one.
+    /// Apple does not document what it does with a domain that it has already. So if Apple may have one of the domains,
+    /// this reads Apple's record first.
     private func missing(
         _ wanted: DesiredRegistration, of partner: PartnerInternalMerchantIdentifier, for request: Request
     ) async throws -> Set<DomainName> {
@@ -60,14 +64,14 @@ package struct RegistrationOperations: Sendable {
 }
 
 extension RegistrationReading where Self: MerchantReading {
-    /// The order, completed from the registration and checked.
+    /// Checks the order. Values that the order omits come from the stored registration.
     fileprivate func wanted(
         _ order: RegistrationOrder, _ domainNames: Set<DomainName>
     ) throws -> DesiredRegistration {
         let registration = try registration(order.partnerInternalMerchantIdentifier)
         try RegistrationRules.checkTotal(of: registration, adding: domainNames)
         if let merchant = order.merchantIdentifier { _ = try existingMerchant(merchant) }
-        // A registration that Apple never confirmed provides no defaults.
+        // A registration that Apple has never confirmed provides no values.
         let before = registration.flatMap { $0.isShown ? $0.desired : nil }
         guard let name = order.partnerMerchantName ?? before?.partnerMerchantName else {
             throw MerchantError(.malformed, "'partnerMerchantName' is missing, expected a name for a new registration")
@@ -78,6 +82,7 @@ extension RegistrationReading where Self: MerchantReading {
             merchantUrl: order.merchantUrl ?? before?.merchantUrl)
     }
 
+    /// The only platform integrator, which is the default for encryptTo.
     private func integrator() throws -> MerchantIdentifier {
         let integrators = try platformIntegrators(limit: 2)
         guard let integrator = integrators.first, integrators.count == 1 else {

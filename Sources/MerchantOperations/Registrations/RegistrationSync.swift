@@ -8,16 +8,16 @@ package struct RegistrationSync: Sendable {
 
     package init(calls: RegistrationCalls) { self.calls = calls }
 
-    /// How many registrations one sync compares at the same time. Fewer than the queue admits, so that other requests are not
-    /// delayed.
+    /// How many registrations one sync compares concurrently. They are fewer than the queue runs, so that other
+    /// requests do not have to wait.
     static let syncWidth = PerMerchantQueue.width - 4
 
-    /// Compares at most `limit` registrations after `cursor` with Apple's record. With `repair`, makes Apple match the desired
-    /// state.
+    /// Compares at most `limit` registrations after `cursor` with Apple's record. With `repair`, changes Apple's record
+    /// to the desired state.
     ///
-    /// Unregistered ones are compared too, because a late call may have registered them again.
+    /// Merchants that were unregistered are compared too, because a late call may have registered them again.
     ///
-    /// - Throws: the reason if Apple cannot be asked at all.
+    /// - Throws: a failure that would be the same for every merchant, if no registration was compared before it.
     package func sync(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, repair: Bool, for request: Request
     ) async throws -> SyncReport {
@@ -34,7 +34,8 @@ package struct RegistrationSync: Sendable {
             for await (index, finding) in group { results[index] = finding }
             return results
         }
-        // The next sync continues after the last one before the first gap.
+        // A registration without a finding was not compared. The next sync starts with the first such
+        // registration.
         let compared = found.prefix { $0 != nil }.compactMap(\.self)
         let halted = halt.reason
         if let halted, compared.isEmpty { throw halted }
@@ -44,14 +45,14 @@ package struct RegistrationSync: Sendable {
             next: halted != nil || page.count > limit ? last : nil)
     }
 
-    /// The reason to stop asking Apple, once there is one.
+    /// Holds the first failure that would be the same for every merchant. Once there is one, the sync stops.
     private final class Halt: Sendable {
         private let found = Mutex<MerchantError?>(nil)
         var reason: MerchantError? { found.withLock { $0 } }
         func note(_ reason: MerchantError) { found.withLock { $0 = $0 ?? reason } }
     }
 
-    /// - Returns: nil if the failure concerns every merchant.
+    /// - Returns: nil if the registration was not compared because of a failure that concerns every merchant.
     private func compare(
         _ partner: PartnerInternalMerchantIdentifier, _ repairs: Bool, unless halt: Halt, for request: Request
     ) async -> SyncFinding? {
@@ -100,7 +101,7 @@ package struct RegistrationSync: Sendable {
         }
     }
 
-    /// Registers what is missing at Apple, and unregisters what should not be there.
+    /// Registers domains that are missing at Apple, and unregisters domains that should not be registered there.
     private func repair(_ registration: Registration, for request: Request) async throws {
         let partner = registration.partnerInternalMerchantIdentifier
         let desired = registration.desired
@@ -110,7 +111,8 @@ package struct RegistrationSync: Sendable {
         let extra = Set(atApple.compactMap { DomainName(ascii: $0) }).subtracting(desired.domainNames)
 
         func register() async throws {
-            // Apple accepts a name and an encryptTo only together with domains, so send the missing ones.
+            // Apple accepts a name and an encryptTo only together with domains. If no domain is missing, but the
+            // name or encryptTo differs, send all domains again.
             let sending = !missing.isEmpty ? missing : differs ? desired.domainNames : []
             guard !sending.isEmpty else { return }
             _ = try await calls.perform(
@@ -123,7 +125,8 @@ package struct RegistrationSync: Sendable {
                 .unregister(extra, reason: "sync: not registered by the platform"), sending: extra, of: partner,
                 for: request)
         }
-        // Removing all domains would remove the registration, so add the new ones first if there is room.
+        // Removing all domains would remove the registration, so add the missing ones first if Apple's limit permits
+        // it.
         if atApple.count + missing.count <= Registration.mostDomains {
             try await register()
             try await unregister()

@@ -1,17 +1,18 @@
 package import MerchantCore
 package import Vocabulary
 
-/// A request to register a merchant. The domains of several orders add up.
+/// A request to register a merchant. The domains of several orders for the same merchant add up.
 package struct RegistrationOrder: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
-    /// nil: the registration's present name.
+    /// nil keeps the name of the existing registration.
     package let partnerMerchantName: String?
     package let domainNames: [DomainName]
-    /// nil: the registration's present value, else the platform's integrator identifier if there is exactly one.
+    /// nil keeps the value of the existing registration. A new one gets the platform's integrator identifier, of which
+    /// there must then be exactly one.
     package let encryptTo: MerchantIdentifier?
-    /// nil: the registration's present value.
+    /// nil keeps the value of the existing registration.
     package let merchantUrl: String?
-    /// nil: the registration's present value.
+    /// The merchant record to link the registration with; nil keeps the existing link.
     package let merchantIdentifier: MerchantIdentifier?
 
     package init(
@@ -39,15 +40,16 @@ package struct RegistrationView: Sendable {
 
     package let registration: Registration
     package let source: Source
-    /// The call to Apple whose outcome is unknown.
+    /// The call to Apple whose outcome is unknown; nil if there is none.
     package let openCall: RegistrationCall?
     package let warnings: [String]
     package let at: Timestamp
 }
 
-/// The result of an unregistration; of a dry run, the result that it would have.
+/// The result of an unregistration. A dry run returns the result that it would have.
 package struct RegistrationWithdrawal: Sendable {
     package let dryRun: Bool
+    /// The domains that were removed.
     package let domainNames: [DomainName]
     package let warnings: [String]
     package let view: RegistrationView
@@ -57,14 +59,14 @@ package struct RegistrationWithdrawal: Sendable {
 package struct SyncFinding: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package let drift: [RegistrationDrift]
-    /// nil if nothing had to be repaired, or repair was not requested.
+    /// Whether the repair removed all differences; nil if there were none, or no repair was requested.
     package let repaired: Bool?
     /// The differences that are left after the repair.
     package let remaining: [RegistrationDrift]
-    /// The reason why it could not be compared or repaired.
+    /// Why the registration could not be compared or repaired.
     package let failure: MerchantError?
 
-    /// Whether the report includes it.
+    /// Whether a report includes this finding.
     package var isReported: Bool { !drift.isEmpty || failure != nil }
 }
 
@@ -77,6 +79,6 @@ package struct SyncReport: Sendable {
     package let findings: [SyncFinding]
     /// The reason why the comparison stopped early.
     package let halted: MerchantError?
-    /// Where the next page starts; nil at the end.
+    /// The next page starts after this registration; nil if there is no further page.
     package let next: PartnerInternalMerchantIdentifier?
 }

@@ -14,7 +14,7 @@ package struct Request: Sendable {
         self.idempotency = idempotency
     }
 
-    /// An `Idempotency-Key` and the SHA-256 of its request.
+    /// The `Idempotency-Key` of a request, and the SHA-256 of the request's operation and body.
     package struct Idempotency: Sendable {
         package let key: IdempotencyKey
         package let requestDigest: [UInt8]
@@ -25,20 +25,21 @@ package struct Request: Sendable {
         }
 
         /// - Parameters:
-        ///   - lines: the values of the header fields with this name.
-        ///   - operation: method and path, the path in its canonical spelling, so that all spellings share their keys.
-        /// - Returns: nil without such a header.
+        ///   - fieldValues: the values of all `Idempotency-Key` header fields of the request.
+        ///   - operation: the request's method and path. The path must be in its canonical spelling, so that a repeat
+        ///     with another spelling of the path is recognized as a repeat.
+        /// - Returns: nil if the request has no `Idempotency-Key`.
         /// - Throws: `malformed` for more than one field, or a value that is not 1 to 255 printable ASCII characters.
         package init?(
-            lines: [String], caller: Caller, operation: String, body: [UInt8]
+            fieldValues: [String], caller: Caller, operation: String, body: [UInt8]
         ) throws(MerchantError) {
-            guard let value = lines.first else { return nil }
-            guard lines.count == 1, (1...255).contains(value.utf8.count),
+            guard let value = fieldValues.first else { return nil }
+            guard fieldValues.count == 1, (1...255).contains(value.utf8.count),
                 value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
             else {
                 throw MerchantError(
                     .malformed,
-                    "the header Idempotency-Key has \(value.utf8.count) bytes in \(lines.count) lines, expected one line of 1 to 255 printable ASCII characters"
+                    "the header Idempotency-Key has \(value.utf8.count) bytes in \(fieldValues.count) lines, expected one line of 1 to 255 printable ASCII characters"
                 )
             }
             var hasher = SHA256()
@@ -50,6 +51,7 @@ package struct Request: Sendable {
         }
     }
 
+    /// An audit entry about this request.
     func entry(
         _ action: AuditAction, at now: Timestamp, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil,
         before: String? = nil, after: String? = nil, reason: String? = nil
@@ -61,8 +63,8 @@ package struct Request: Sendable {
 }
 
 extension Request.Idempotency? {
-    /// - Returns: the resource that an earlier, equal request created; nil for a new request.
-    /// - Throws: `idempotencyKeyReused` if the earlier request was different.
+    /// - Returns: the name of what an equal, earlier request with this key created; nil if there was no such request.
+    /// - Throws: `idempotencyKeyReused` if an earlier request with this key was different.
     func earlierResource(in transaction: any ChangeRecording) throws -> String? {
         guard let self, let outcome = try transaction.idempotentOutcome(self.key) else { return nil }
         guard outcome.requestDigest == self.requestDigest else {
@@ -73,6 +75,7 @@ extension Request.Idempotency? {
         return outcome.resource
     }
 
+    /// Stores the name of what this request created, so that a repeat gets the same result. Does nothing without a key.
     func remember(_ resource: String, at time: ClockReading, in transaction: any ChangeRecording) throws {
         guard let self else { return }
         try transaction.remember(self.key, requestDigest: self.requestDigest, resource: resource, at: time)

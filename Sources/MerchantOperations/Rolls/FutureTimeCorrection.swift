@@ -1,13 +1,14 @@
 import MerchantCore
 import Vocabulary
 
-/// Corrects times in the future, stored while the clock was ahead, because they keep open rolls from becoming quiet.
+/// Corrects stored times of key pairs and their uses that are in the future.
 ///
-/// They are set to the present, the latest time at which they can have happened.
+/// They were stored while the machine's clock was ahead, and would keep open rolls from becoming quiet. They are set to
+/// the present, because nothing can have happened later.
 struct FutureTimeCorrection {
     let records: RenewalSchedule.Records
 
-    /// - Returns: the number of rolls with such a time.
+    /// - Returns: the number of open rolls that had such a time, at most `limit`.
     func run(at time: ClockReading, limit: Int) async throws -> Int {
         let latest = time.latest
         let limitTime = latest.adding(ConfirmedTime.tolerance)

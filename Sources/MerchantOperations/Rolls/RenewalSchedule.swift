@@ -1,14 +1,15 @@
 package import MerchantCore
 import Vocabulary
 
-/// What one pass of the schedule did, counted.
+/// How much work of each kind one pass of the schedule has done.
 package struct ScheduleReport: Hashable, Sendable {
     package var rollsStarted = 0
     package var warnings = 0
     package var reminders = 0
     package var rollsFinished = 0
+    /// Finished rolls for which the key pair of the next roll was prepared.
     package var pairsPrepared = 0
-    /// Rolls that could not be started; the schedule tries them again a day later.
+    /// Rolls that could not be started. The schedule tries again a day later.
     package var failures = 0
 
     package init() {}
@@ -16,7 +17,8 @@ package struct ScheduleReport: Hashable, Sendable {
     package var isEmpty: Bool { self == ScheduleReport() }
 }
 
-/// Performs scheduled work: starts rolls, sends expiry warnings and reminders, finishes quiet rolls.
+/// Performs scheduled work: starts rolls, sends expiry warnings and reminders, finishes quiet rolls, and prepares key
+/// pairs.
 package struct RenewalSchedule: Sendable {
     package typealias Records = Transactions<
         any ExpiryScheduleReading & RollReading,
@@ -42,14 +44,19 @@ package struct RenewalSchedule: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// The number of key pairs or rolls in one step. Each step is one transaction.
+    /// The most key pairs or rolls that one step handles.
     private static let stepSize = 64
-    /// A pass runs at most so many steps of one kind, so that other kinds are not delayed at a first start with many merchants.
+    /// The most steps of one kind of work in a pass. With many merchants, much work is due at the first start; the
+    /// limit keeps one kind of work from delaying the others.
     private static let mostSteps = 64
+    /// How long the schedule waits after a roll could not be started.
     private static let retryAfter = Duration.seconds(86_400)
 
-    /// Runs everything that is due: starts rolls, warns of expiry, reminds of missing steps, and finishes quiet rolls if the
-    /// settings say so. Each step records that it was done in its own transaction, so a crash neither repeats nor skips one.
+    /// Does all work that is due: starts rolls, warns of expiry, reminds of missing steps, finishes quiet rolls if the
+    /// settings say so, and prepares key pairs.
+    ///
+    /// An event is stored in the same transaction as the record that it was raised, so a crash neither repeats nor
+    /// skips one.
     package func runSchedule(as caller: Caller) async throws -> ScheduleReport {
         let request = Request(caller: caller, requestId: "schedule")
         var report = ScheduleReport()
@@ -67,7 +74,9 @@ package struct RenewalSchedule: Sendable {
         return report
     }
 
-    /// - Parameter step: returns how many it handled; fewer than a step's size means that none is left.
+    /// Repeats `step` until no work is left, at most ``mostSteps`` times.
+    ///
+    /// - Parameter step: returns how much it handled. Less than ``stepSize`` means that no work is left.
     private func inSteps(_ step: () async throws -> Int) async throws {
         for _ in 0..<Self.mostSteps where try await step() < Self.stepSize { return }
     }
@@ -91,14 +100,14 @@ package struct RenewalSchedule: Sendable {
         report.warnings += try await records.write { transaction in
             var count = 0
             for ending in due {
-                // Read again: it may have been promoted or revoked since.
+                // Read the key pair again, because it may have been promoted or revoked since `due` was read.
                 guard let keyPair = try transaction.keyPair(ending.keyPair.publicKeyHash), keyPair.state.isActive
                 else { continue }
-                let now = ExpiringKeyPair(keyPair: keyPair, notAfter: ending.notAfter)
-                if try warn(of: now, in: transaction) { count += 1 }
+                let present = ExpiringKeyPair(keyPair: keyPair, notAfter: ending.notAfter)
+                if try warn(of: present, in: transaction) { count += 1 }
                 try transaction.setNextWatch(
                     of: keyPair.publicKeyHash,
-                    at: nextWatch(of: now, isRetried: retried.contains(keyPair.publicKeyHash)))
+                    at: nextWatch(of: present, isRetried: retried.contains(keyPair.publicKeyHash)))
             }
             return count
         }
@@ -110,6 +119,7 @@ package struct RenewalSchedule: Sendable {
             && policy.renewal(of: ending.notAfter, merchant: ending.keyPair.merchantIdentifier) <= now
     }
 
+    /// When the key pair must be checked next; nil if nothing more can become due for its certificate.
     private func nextWatch(of ending: ExpiringKeyPair, isRetried: Bool) -> Timestamp? {
         let now = clock.now
         let renewal = policy.renewal(of: ending.notAfter, merchant: ending.keyPair.merchantIdentifier)
@@ -118,14 +128,16 @@ package struct RenewalSchedule: Sendable {
             .compactMap { $0 }.min()
     }
 
-    /// - Returns: whether a warning was sent.
+    /// Raises an event if the certificate has passed a threshold of ``ExpiryWarning`` for which no event was raised.
+    ///
+    /// - Returns: whether it raised an event.
     private func warn(
         of ending: ExpiringKeyPair,
         in transaction: any MerchantReading & KeyPairReading & KeyUseReading & RollReading & ExpiryScheduleWriting
             & ChangeRecording
     ) throws -> Bool {
         let (now, keyPair, ends) = (clock.now, ending.keyPair, ending.notAfter)
-        // Apple no longer encrypts to a retiring key.
+        // Apple no longer encrypts to a retiring key, so the expiry of its certificate needs no warning.
         guard keyPair.state != .retiring, let days = ExpiryWarning.due(ends: ends, at: now),
             let severity = ExpirySeverity.severity(ends: ends, state: keyPair.state, at: now),
             try !transaction.wasWarned(of: ends, days: days, key: keyPair.publicKeyHash)
@@ -149,7 +161,8 @@ package struct RenewalSchedule: Sendable {
         return true
     }
 
-    /// Reports a merchant below its target again when ``TargetRules`` raises the severity.
+    /// Raises an event if the merchant is below its target. Called when ``TargetRules`` raises the severity of that: 60
+    /// and 7 days before the current certificate expires.
     private func warnBelowTarget(
         _ keyPair: KeyPair, ends: Timestamp, in transaction: any MerchantReading & KeyPairReading & ChangeRecording
     ) throws {
@@ -167,6 +180,7 @@ package struct RenewalSchedule: Sendable {
             ))
     }
 
+    /// Raises an event for each open roll whose reminder is due and that waits for a merchant, an admin or Apple.
     private func remind(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
         let now = clock.now
         let due = try await records.read { try $0.rollsToRemind(at: now, limit: Self.stepSize) }
@@ -209,11 +223,11 @@ package struct RenewalSchedule: Sendable {
             } catch let error as MerchantError
                 where [.rollNotQuiet, .rollStateConflict, .lastActiveKey].contains(error.code)
             {
-                // The old key was requested, or changed its state, meanwhile.
+                // Since `due` was read, the old key was requested or a key changed its state. The roll stays open.
             }
         }
         report.rollsFinished += finished
-        // A roll that could not be finished stays in the list, so only finished rolls count as progress.
+        // The next step reads a roll again that was not finished, so only finished rolls count as handled.
         return finished
     }
 }

@@ -1,31 +1,35 @@
 import MerchantCore
 import Vocabulary
 
-/// The effects of key pair transitions on the merchant's rolls: whether the open one ends, and whether another starts.
+/// The effects of key pair transitions on the merchant's rolls: whether the open roll ends, and whether a new roll
+/// starts.
 struct RollEffects {
     private(set) var ending: (roll: Roll, outcome: Roll.Outcome, reason: String)?
     private(set) var opening: (from: KeyPair, to: PublicKeyHash)?
 
-    /// Reads the store as it is before the changes.
+    /// - Parameter reading: the store as it is before the changes.
     init(of changes: [KeyChange], in reading: any KeyPairReading & RollReading) throws {
         let moved = changes.filter { $0.before.state != $0.after.state && $0.before.purpose == .paymentProcessing }
-        guard let some = moved.first?.before else { return }
+        guard let changed = moved.first?.before else { return }
         let states = Dictionary(uniqueKeysWithValues: moved.map { ($0.before.publicKeyHash, $0.after) })
-        let open = try reading.openRoll(of: some.merchantIdentifier, algorithm: some.algorithm)
+        let open = try reading.openRoll(of: changed.merchantIdentifier, algorithm: changed.algorithm)
         let promoted = moved.first { $0.after.state == .current }?.before
         let superseded = moved.first { $0.before.state == .current && $0.after.state == .retiring }?.before
         if let open { try decideEnding(of: open, states, promoted, in: reading) }
         guard open == nil || ending?.outcome == .abandoned else { return }
         if let promoted, let superseded {
-            // A promotion without a roll starts one, so that the old key is revoked only when it is quiet.
+            // A promotion outside of a roll starts a roll, so that the old key is revoked only when it is no longer in
+            // use.
             opening = (superseded, promoted.publicKeyHash)
         } else if open == nil, let restored = moved.first(where: { $0.after.state == .retiring })?.after,
             let current = try reading.currentKeyPair(matching: restored)
         {
+            // The restored key may be in use again, so a roll starts that ends with its revocation.
             opening = (restored, current.publicKeyHash)
         }
     }
 
+    /// Sets ``ending`` if the changes end the open roll.
     private mutating func decideEnding(
         of open: Roll, _ states: [PublicKeyHash: KeyPair], _ promoted: KeyPair?, in reading: any KeyPairReading
     ) throws {
@@ -56,7 +60,7 @@ struct RollEffects {
         }
     }
 
-    /// Warnings for a dry run and its confirmation.
+    /// Warnings for the caller, also of a dry run.
     var consequences: [String] {
         guard let ending else { return [] }
         return [
@@ -64,11 +68,13 @@ struct RollEffects {
         ]
     }
 
+    /// Closes the roll that ends.
     func end(in transaction: any RollWriting & ChangeRecording, at now: Timestamp, for request: Request) throws {
         guard let ending else { return }
         try transaction.end(ending.roll, ending.outcome, reason: ending.reason, at: now, for: request)
     }
 
+    /// Opens the roll that starts.
     func begin(in transaction: any RollWriting & ChangeRecording, at now: Timestamp, for request: Request) throws {
         guard let opening else { return }
         _ = try transaction.beginRoll(from: opening.from, to: opening.to, at: now, for: request)
@@ -76,7 +82,7 @@ struct RollEffects {
 }
 
 extension RollWriting where Self: ChangeRecording {
-    /// Opens a roll with its audit record and event.
+    /// Opens a roll, and stores its audit record and its event.
     func beginRoll(
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, from: PublicKeyHash?, to: PublicKeyHash,
         at now: Timestamp, for request: Request
@@ -99,7 +105,7 @@ extension RollWriting where Self: ChangeRecording {
             for: request)
     }
 
-    /// Closes a roll with its audit record and event.
+    /// Closes a roll, and stores its audit record and its event.
     func end(
         _ roll: Roll, _ outcome: Roll.Outcome, reason: String, at now: Timestamp, for request: Request
     ) throws {
@@ -122,7 +128,8 @@ extension RollWriting where Self: ChangeRecording {
 }
 
 extension RollWriting where Self: KeyPairReading & KeyUseReading {
-    /// Updates the time of the last request for the old key of the open roll that the key pair is part of.
+    /// Computes ``Roll/idleSince`` again for the open roll of the key pair's merchant and algorithm: the time of the
+    /// last request for the roll's old key.
     func refreshIdleTime(of keyPair: KeyPair) throws {
         guard keyPair.purpose == .paymentProcessing,
             var roll = try openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),

@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// The result of finishing or abandoning a roll; of a dry run, the result that it would have.
+/// The result of finishing or abandoning a roll. A dry run returns the result that the operation would have.
 package struct RollTransitions: Sendable {
     package let dryRun: Bool
     package let transitions: [KeyTransitions.Transition]
@@ -36,10 +36,11 @@ package struct RollOperations: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// Starts to replace a merchant's key pair. When this returns, the new key pair and its CSR exist. If a roll is open, this
-    /// returns that roll.
+    /// Starts to replace a merchant's key pair. When this returns, the new key pair and its CSR exist. If a roll of the
+    /// algorithm is open already, this returns that roll.
     ///
-    /// - Parameter algorithm: nil: that of the merchant's only current key; EC_v1 without one or with more than one.
+    /// - Parameter algorithm: nil stands for the algorithm of the merchant's current key. If the merchant has no
+    ///   current key, or one of each algorithm, nil stands for EC_v1.
     /// - Returns: the roll, and whether it was started now.
     package func startRoll(
         of identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, for request: Request
@@ -83,6 +84,8 @@ package struct RollOperations: Sendable {
         }
     }
 
+    /// The merchant's current key pair, and the stored key pair that can replace it; nil if a new one must be
+    /// generated.
     private func successor(
         of merchant: MerchantIdentifier, _ algorithm: KeyAlgorithm, in reading: any KeyPairReading, at now: Timestamp
     ) throws -> (current: KeyPair?, choice: KeyPair?) {
@@ -103,7 +106,7 @@ package struct RollOperations: Sendable {
         return try await records.read { try $0.view(try $0.existingRoll(number), policy, at: now) }
     }
 
-    /// Newest first.
+    /// The rolls that match, newest first, starting before `cursor`, at most `limit`.
     package func rolls(
         of merchant: MerchantIdentifier?, state: RollStateFilter?, before cursor: Int?, limit: Int
     ) async throws -> [RollView] {
@@ -120,11 +123,13 @@ package struct RollOperations: Sendable {
         }
     }
 
-    /// Revokes the old key pair of a roll once it is quiet.
+    /// Finishes a roll: revokes its old key pair. The roll must be quiet: nobody has requested the old key for the
+    /// quiet period.
     ///
     /// - Parameters:
-    ///   - hurries: revokes it before it is quiet; then `reason` is required.
-    /// - Throws: `rollNotQuiet` with the time that is left; `rollStateConflict` before the promotion.
+    ///   - hurries: finishes the roll even if it is not quiet yet. A `reason` is then required.
+    /// - Throws: `rollNotQuiet` with the time that is left; `rollStateConflict` if the new key is not promoted yet, or
+    ///   the roll was abandoned.
     package func finishRoll(
         _ number: Int, hurries: Bool, reason: String?, dryRun: Bool, for request: Request
     ) async throws -> RollTransitions {
@@ -134,7 +139,8 @@ package struct RollOperations: Sendable {
                 .malformed, "'now' is true without a 'reason': give the reason not to wait until the old key is quiet")
         }
         let time = confirmedTime.reading()
-        // The quiet period counts only time that has certainly passed.
+        // The earlier of the machine's clock and the confirmed time, so that a clock that is ahead does not end a quiet
+        // period.
         let (now, earliest) = (time.wall, time.earliest)
         let outcome = try await records.write { transaction in
             let roll = try transaction.existingRoll(number)
@@ -144,7 +150,7 @@ package struct RollOperations: Sendable {
                 return RollTransitions(
                     dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, standing: standing))
             case .quiet:
-                // Uses are stored some seconds late; the ones that are not stored yet are the newest.
+                // Uses are stored some seconds after they happen, so the newest ones may only be in memory.
                 if !hurries, let last = roll.from.flatMap(uses.lastUse) {
                     throw MerchantError(
                         .rollNotQuiet, "the old key was requested just now, at \(last): its quiet period starts again")
@@ -169,12 +175,12 @@ package struct RollOperations: Sendable {
                 dryRun: dryRun, transitions: plan.transitions, warnings: warnings,
                 roll: try transaction.view(try transaction.existingRoll(number), policy, at: earliest))
         }
-        // The roll is finished even if this fails; the schedule repeats it.
+        // If this fails, the roll is still finished, and the schedule prepares the key pairs later.
         if !dryRun { _ = try? await preparation.prepareNextPairs(limit: 16, for: request) }
         return outcome
     }
 
-    /// Abandons a roll. A new key pair without a certificate is revoked; one with a certificate keeps its state.
+    /// Abandons a roll. If its new key pair has no certificate yet, the key pair is revoked; else it keeps its state.
     package func abandonRoll(
         _ number: Int, reason: String?, dryRun: Bool, for request: Request
     ) async throws -> RollTransitions {

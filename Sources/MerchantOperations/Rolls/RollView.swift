@@ -8,7 +8,7 @@ package struct RollView: Sendable {
 }
 
 extension KeyPairReading where Self: KeyUseReading {
-    /// - Parameter now: the time at which the state is computed.
+    /// - Parameter now: the time for which the roll's state is computed.
     func view(_ roll: Roll, _ policy: RollPolicy, at now: Timestamp) throws -> RollView {
         let to = try existingKeyPair(roll.to)
         let from = try roll.from.flatMap { try keyPair($0) }
@@ -19,7 +19,7 @@ extension KeyPairReading where Self: KeyUseReading {
                 toUse: try keyUse(of: roll.to), policy: policy, at: now))
     }
 
-    /// The algorithm of the merchant's only current key; EC_v1 without one or with more than one.
+    /// The algorithm of the merchant's current key. If there is no current key, or one of each algorithm, EC_v1.
     func usualAlgorithm(of merchant: MerchantIdentifier) throws -> KeyAlgorithm {
         let inUse = Set(
             try keyPairs(of: merchant).filter { $0.purpose == .paymentProcessing && $0.state == .current }

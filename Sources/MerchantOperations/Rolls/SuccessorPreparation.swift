@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Generates the key pairs that a merchant needs to reach its target.
+/// Generates the key pairs that a merchant lacks to reach its target, ``Merchant/targetActiveKeyPairs``.
 package struct SuccessorPreparation: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & KeyPairReading & RollReading,
@@ -20,8 +20,8 @@ package struct SuccessorPreparation: Sendable {
         self.clock = clock
     }
 
-    /// Generates key pairs with CSRs until the merchant's pending, standby and current ones reach its target. A standby key
-    /// pair whose certificate must be replaced soon does not count. A repetition changes nothing.
+    /// Generates key pairs with CSRs until the merchant has as many as its target. Pending, standby and current key
+    /// pairs count, except a standby key pair whose certificate must be replaced soon. A repetition changes nothing.
     ///
     /// - Returns: the generated key pairs.
     @discardableResult
@@ -36,7 +36,7 @@ package struct SuccessorPreparation: Sendable {
             generated.append(try await generation.generate(algorithm, .paymentProcessing, for: identifier))
         }
         return try await records.write { [generated] transaction in
-            // Another request may have generated some meanwhile.
+            // Another request may have generated key pairs for the merchant meanwhile.
             let missing = try missingKeyPairs(of: identifier, in: transaction, at: now)
             return try generated.prefix(max(0, missing)).map {
                 try KeyPairGeneration.insert($0, of: identifier, at: now, for: request, in: transaction)
@@ -44,6 +44,7 @@ package struct SuccessorPreparation: Sendable {
         }
     }
 
+    /// How many key pairs are missing; zero or negative if none is.
     private func missingKeyPairs(
         of identifier: MerchantIdentifier, in reading: any MerchantReading & KeyPairReading, at now: Timestamp
     ) throws -> Int {
@@ -61,7 +62,7 @@ package struct SuccessorPreparation: Sendable {
         return merchant.targetActiveKeyPairs - lasting.count
     }
 
-    /// Prepares the key pair for the next roll, once after each finished roll.
+    /// Prepares the key pairs for a merchant's next roll, once after each of its finished rolls.
     ///
     /// - Returns: the number of finished rolls that were handled.
     package func prepareNextPairs(limit: Int, for request: Request) async throws -> Int {

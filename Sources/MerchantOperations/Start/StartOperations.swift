@@ -1,17 +1,21 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Records the start of the daemon: its version, the permits of callers, and whether the database is older than it once was.
+/// Records the start of the daemon: its version, the permits of callers, and whether an older database was put in
+/// place.
+///
+/// A fact is a text that the daemon stores under a name.
 package struct StartOperations: Sendable {
     package typealias Records = Transactions<
         any DaemonStateReading, any WaitingTimesAfterRestore.Writer & DaemonStateWriting & ChangeRecording
     >
 
-    /// The fact that a restore writes for the next start; empty once the restore is recorded.
+    /// The name of the fact in which a restore describes itself. The next start records it in the audit and empties the
+    /// fact.
     package static let restoredFact = "restoredFrom"
-    /// The fact that says in one sentence what the last restore undid.
+    /// The name of the fact that says in one sentence what the last restore undid.
     package static let undoneFact = "restoreUndid"
-    /// The fact that holds when an older database was last accepted.
+    /// The name of the fact with the time at which an older database was last accepted.
     package static let olderSinceFact = "olderDatabaseSince"
 
     private let records: Records
@@ -24,12 +28,12 @@ package struct StartOperations: Sendable {
 
     package var now: Timestamp { clock.now }
 
-    /// The facts that a restore left for the next start; empty if every restore is recorded.
+    /// The description that a restore left for this start; empty if the audit records every restore already.
     package func restored() async throws -> String {
         try await records.read { try $0.daemonFact(Self.restoredFact) } ?? ""
     }
 
-    /// Called when the restore is recorded.
+    /// Empties the description of the restore. Called when the audit has recorded the restore.
     package func forgetRestore() async throws {
         try await records.write { try $0.setDaemonFact(Self.restoredFact, "") }
     }
@@ -44,21 +48,21 @@ package struct StartOperations: Sendable {
         }
     }
 
-    /// Restarts the waiting times of a database that is older than a state it once had.
+    /// Restarts the waiting times in the database. Called when an older database was put in place.
     package func restartWaitingTimes() async throws {
         let now = clock.now
         try await records.write { try WaitingTimesAfterRestore.restart(at: now, in: $0) }
     }
 
-    /// Whether the last recorded permits of callers are these. If not, ``recordStart(as:version:policy:history:)`` must record
-    /// them before they take effect.
+    /// Whether the permits in `policy` are those that were recorded last. If not,
+    /// ``recordStart(as:version:policy:history:)`` must record them before they take effect.
     package func knowsPermits(_ policy: CallerPolicy) async throws -> Bool {
         try await records.read { try $0.daemonFact("permits") } == policy.summary
     }
 
     /// Records the start of the daemon, and the permits of callers if they have changed.
     ///
-    /// - Parameter history: the reasons why the database is older than a state it once had.
+    /// - Parameter history: the audit records about an older database that was put in place; empty if there was none.
     package func recordStart(
         as caller: Caller, version: String, policy: CallerPolicy,
         history: [(action: AuditAction, reason: String)] = []
@@ -70,7 +74,7 @@ package struct StartOperations: Sendable {
             for (action, reason) in history {
                 try transaction.append(request.entry(action, at: now, reason: reason))
                 try transaction.setDaemonFact(Self.olderSinceFact, now.rfc3339)
-                // It belongs to an earlier restore.
+                // The sentence in this fact is about an earlier restore.
                 if action != .databaseRestored { try transaction.setDaemonFact(Self.undoneFact, "") }
             }
             let permits = policy.summary
@@ -83,7 +87,7 @@ package struct StartOperations: Sendable {
 }
 
 extension CallerPolicy {
-    /// One line, the same for the same policy.
+    /// The policy as one line. Equal policies have equal lines.
     fileprivate var summary: String {
         rules.map { rule in
             let subject =

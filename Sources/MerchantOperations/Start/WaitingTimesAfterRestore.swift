@@ -1,18 +1,22 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Restarts the waiting times of a database that is older than a state it once had.
+/// Restarts waiting times after an older database was put in place, such as a restored backup.
 package enum WaitingTimesAfterRestore {
     package typealias Writer = KeyPairWriting & SealedKeyReading & KeyUseWriting & RollWriting
 
-    /// Restarts the waiting times that end in an irreversible action. The database lacks what happened after it was copied, so
-    /// one of its waiting times may seem to be over although it is not.
+    /// Restarts the waiting times that end in an irreversible action.
+    ///
+    /// An older database lacks the changes and requests after it was copied. So a waiting time may seem to be over
+    /// although it is not.
     ///
     /// - A scheduled destruction of a private key waits ``KeyTransitionOperations/defaultDestructionWait`` again,
-    ///   because the key may have been restored since.
-    /// - The quiet period of every open roll starts again, because the old key may have been requested since.
+    ///   because an admin may have restored the key after the database was copied.
+    /// - The quiet period of every open roll starts again, because the roll's old key may have been requested after the
+    ///   database was copied.
     ///
-    /// - Parameter exported: keys that are known to have been exported since; they are marked as exported.
+    /// - Parameter exported: key pairs that are known to have been exported after the database was copied. They are
+    ///   marked as exported.
     package static func restart(
         at now: Timestamp, exported: [PublicKeyHash] = [], in transaction: any Writer
     ) throws {
@@ -31,7 +35,7 @@ package enum WaitingTimesAfterRestore {
         for roll in try transaction.rolls(open, before: nil, limit: .max) {
             guard let from = try roll.from.flatMap({ try transaction.keyPair($0) }) else { continue }
             var use = try transaction.keyUse(of: from.publicKeyHash) ?? KeyUse()
-            // Stands for requests that the restored database does not have.
+            // Stands for requests that the older database does not contain.
             use.add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)))
             try transaction.setKeyUse(use, of: from.publicKeyHash)
             try transaction.refreshIdleTime(of: from)

@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// Stores the observed uses of key pairs and performs their consequences.
+/// Stores the observed uses of key pairs and performs their consequences, such as promotions.
 package struct KeyUseRecording: Sendable {
     package typealias Writer = KeyTransitionWriting & KeyUseWriting
     package typealias Records = Transactions<any KeyUseReading, any Writer>
@@ -18,18 +18,19 @@ package struct KeyUseRecording: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// How many keys' uses one transaction stores. Each transaction costs a sync and invalidates the readers' page caches; an
-    /// admin's change waits about 20 ms for one of this size.
+    /// The most keys whose uses one transaction stores. Many small transactions are slow, because each one waits for
+    /// the disk and invalidates the readers' page caches. A large one delays others: an admin's change waits about 20
+    /// ms for one of this size.
     private static let usesInOneWrite = 1024
     /// The shortest time between two events about requests for the same revoked key. Any caller can send such requests,
     /// because hashes are public.
     package static let alarmInterval = Duration.seconds(86_400)
 
-    /// Stores the uses that were observed since the last call. A successful decryption with a roll's new key promotes it or
-    /// confirms its promotion, any use of the old key restarts the quiet period, and a request for a revoked key raises an
-    /// event.
+    /// Stores the uses that were observed since the last call. A successful decryption with a roll's new key promotes
+    /// it or confirms its promotion, any use of the old key restarts the quiet period, and a request for a revoked key
+    /// raises an event.
     ///
-    /// Uses that cannot be stored are kept for the next call.
+    /// If the store is unavailable, the uses are kept for the next call.
     ///
     /// - Returns: the number of keys that were used.
     @discardableResult
@@ -45,7 +46,7 @@ package struct KeyUseRecording: Sendable {
             let some = Array(rest.prefix(Self.usesInOneWrite))
             do {
                 try await records.write { transaction in
-                    for (hash, use) in some { try note(use, of: hash, at: time, for: request, in: transaction) }
+                    for (hash, use) in some { try store(use, of: hash, at: time, for: request, in: transaction) }
                 }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest { uses.add(use, for: hash) }
@@ -60,25 +61,29 @@ package struct KeyUseRecording: Sendable {
         return gathered.count
     }
 
-    /// Sorted by their rows, so that a transaction over many keys writes few pages; unsorted if that cannot be read, because
-    /// then the writes report the failure.
+    /// Sorts uses by the rows of their keys, so that a transaction over many keys writes few pages.
+    ///
+    /// If the rows cannot be read, this returns the uses unsorted. The writes that follow report the failure.
     private func inStoredOrder(_ gathered: [PublicKeyHash: KeyUse]) async -> [(key: PublicKeyHash, value: KeyUse)] {
         let hashes = Array(gathered.keys)
         let ordered = try? await records.read { try $0.inStoredOrder(hashes) }
         return (ordered ?? hashes).compactMap { hash in gathered[hash].map { (hash, $0) } }
     }
 
-    /// The consequences of one key's use may fail. Then only this key's counts are lost.
+    /// Stores the first `count` uses of `rest`, each in its own transaction, after a transaction over all of them
+    /// failed.
     ///
-    /// - Throws: if the store fails, after keeping the rest for the next call. Other failures were thrown for the group
-    ///   already.
+    /// If the consequences of one key's use fail, only the counts of this key are lost.
+    ///
+    /// - Throws: `storeUnavailable` or `overloaded`, after keeping the uses that are not stored for the next call. No
+    ///   other failure is thrown, because the caller reports the one of the transaction over all.
     private func storeOneByOne(
         _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, of count: Int, at time: ClockReading,
         for request: Request
     ) async throws {
         for (index, (hash, use)) in rest.prefix(count).enumerated() {
             do {
-                try await records.write { try note(use, of: hash, at: time, for: request, in: $0) }
+                try await records.write { try store(use, of: hash, at: time, for: request, in: $0) }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest.dropFirst(index) { uses.add(use, for: hash) }
                 throw error
@@ -86,12 +91,14 @@ package struct KeyUseRecording: Sendable {
         }
     }
 
-    private func note(
+    /// Stores the use of one key pair and performs its consequences.
+    private func store(
         _ use: KeyUse, of hash: PublicKeyHash, at time: ClockReading, for request: Request,
         in transaction: any Writer
     ) throws {
         let now = time.wall
-        // The use is a few seconds old. A clock that was set back must not make it older.
+        // The use has the time of the machine's clock. If that clock was set back, the use must not seem older than it
+        // is.
         let use = use.shifted(by: time.setBack, notPast: time.latest)
         guard try transaction.useHasConsequences(of: hash) else { return try transaction.addKeyUse(use, of: hash) }
         guard let keyPair = try transaction.keyPair(hash) else { return }
@@ -110,7 +117,7 @@ package struct KeyUseRecording: Sendable {
         if hash == roll.to, let decryptions = use.decryptions {
             let promotion = try automaticPromotion(
                 of: keyPair, decryptedAt: decryptions.first, at: time, for: request, in: transaction)
-            // The token arrived before the promotion, and caused it.
+            // The token was decrypted before the promotion. It also confirms the promotion, because it caused it.
             if promotion != nil { after.promotionConfirmedAt = decryptions.first }
             let isConfirmedNow = before?.promotionConfirmedAt == nil && after.promotionConfirmedAt != nil
             if before?.decryptions == nil || isConfirmedNow {
@@ -124,15 +131,18 @@ package struct KeyUseRecording: Sendable {
             }
             if let promotion {
                 try promotion.perform(in: transaction, at: now, for: request)
-                // The store removes the confirmation when the state changes.
+                // The store removes the confirmation when the key's state changes, so store it again.
                 try transaction.setKeyUse(after, of: hash)
             }
         }
         try transaction.refreshIdleTime(of: keyPair)
     }
 
-    /// - Returns: nil unless the key pair is `standby` and its certificate is newer than the current one. A token for an older
-    ///   certificate does not show that Apple uses it now.
+    /// The promotion of a key pair because of a token that it decrypted.
+    ///
+    /// - Returns: nil if the settings do not permit it, if the key pair is not `standby`, or if its certificate is not
+    ///   newer than that of the current key pair: a token for an older certificate does not show that Apple encrypts to
+    ///   it now.
     private func automaticPromotion(
         of keyPair: KeyPair, decryptedAt: Timestamp, at time: ClockReading, for request: Request,
         in transaction: any Writer
@@ -149,6 +159,7 @@ package struct KeyUseRecording: Sendable {
             for: request, in: transaction)
     }
 
+    /// The event that a revoked or destroyed key was requested; nil if there is nothing to report.
     private static func alarm(_ keyPair: KeyPair, _ use: KeyUse, _ before: KeyUse?, at now: Timestamp) -> Event? {
         guard keyPair.state == .revoked || keyPair.state == .destroyed, let last = use.lastRequest,
             last > keyPair.stateSince, before?.alarmedAt.map({ $0.adding(alarmInterval) <= now }) ?? true

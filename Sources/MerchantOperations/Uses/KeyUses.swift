@@ -8,21 +8,21 @@ package import Vocabulary
 package final class KeyUses: Sendable {
     private struct State {
         var gathered: [PublicKeyHash: KeyUse] = [:]
-        /// Counters that were used since the last collection, each once, with the time of the first use.
+        /// The counters that were used since the last collection, each with the time of its first use since then.
         var active: [(counter: KeyUseCounter, first: Int64)] = []
         /// Collections that are being stored, by number.
         var storing: [Int: State] = [:]
         var collections = 0
 
         func lastUse(of hash: PublicKeyHash) -> Timestamp? {
-            // A counter keeps its last use after its count was taken.
+            // `take()` sets a counter's count to zero, but not the time of its last use.
             let counted = active.filter { $0.counter.hash == hash }.map(\.counter.lastUse)
             let collected = storing.values.compactMap { $0.lastUse(of: hash) }
             return (counted + collected + [gathered[hash]?.lastRequest].compactMap(\.self)).max()
         }
     }
 
-    /// Uses that were taken for storing, until ``KeyUses/forget(_:)``.
+    /// The uses that one call of ``KeyUses/collect()`` has removed from memory in order to store them.
     struct Collection {
         fileprivate let number: Int
         let uses: [PublicKeyHash: KeyUse]
@@ -40,24 +40,26 @@ package final class KeyUses: Sendable {
         add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// Counts a token that verified, decrypted and passed its GCM tag.
+    /// Counts a verified token that the key has decrypted, with a correct GCM tag.
     package func recordDecryption(_ hash: PublicKeyHash, at now: Timestamp) {
         add(KeyUse(decryptions: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// Adds a use, or returns one that could not be stored.
+    /// Adds a new use, or adds one again that could not be stored.
     func add(_ use: KeyUse, for hash: PublicKeyHash) {
         state.withLock { $0.gathered[hash, default: KeyUse()].add(use) }
     }
 
-    /// The last of the uses that are not known to be in the store; nil if there is none.
+    /// The time of the last use of the key pair that may not be in the store yet; nil if there is none.
     func lastUse(of hash: PublicKeyHash) -> Timestamp? { state.withLock { $0.lastUse(of: hash) } }
 
+    /// Called by a counter at its first use after a collection.
     fileprivate func enlist(_ counter: KeyUseCounter, first: Int64) {
         state.withLock { $0.active.append((counter, first)) }
     }
 
-    /// Takes all uses for storing. ``lastUse(of:)`` includes them until ``forget(_:)``.
+    /// Removes all uses, so that the caller can store them. ``lastUse(of:)`` includes them until ``forget(_:)`` is
+    /// called.
     func collect() -> Collection {
         let (number, taken) = state.withLock { state in
             let taken = State(gathered: state.gathered, active: state.active)
@@ -77,7 +79,7 @@ package final class KeyUses: Sendable {
         return Collection(number: number, uses: gathered)
     }
 
-    /// Called when the uses of a collection are in the store, or were returned.
+    /// Called when the uses of a collection are in the store, or were added again.
     func forget(_ collection: Collection) { state.withLock { $0.storing[collection.number] = nil } }
 }
 
@@ -99,7 +101,7 @@ package final class KeyUseCounter: Sendable {
     @inline(never)
     package func record(at now: Timestamp) {
         last.store(now.millisecondsSince1970, ordering: .relaxed)
-        // `take()` sees the time that was stored before the count.
+        // The ordering ensures that `take()` sees the time that was stored above.
         guard count.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
         uses.enlist(self, first: now.millisecondsSince1970)
     }

@@ -15,11 +15,12 @@ package struct RefusalAudit: Sendable {
         self.clock = clock
     }
 
-    /// Writes one audit record for each group of refused requests, with their number and the times of the first and last.
+    /// Writes one audit record for each group of refused requests, with their number and the times of the first and
+    /// last.
     ///
-    /// What cannot be recorded is kept for the next call.
+    /// If the audit cannot be written, the refused requests are kept for the next call.
     ///
-    /// - Returns: the number of records.
+    /// - Returns: the number of audit records written.
     @discardableResult
     package func recordRefusals(as daemon: Caller) async throws -> Int {
         let refused = refusals.collect()

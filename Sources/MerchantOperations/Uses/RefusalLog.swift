@@ -2,7 +2,7 @@ package import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// Counts the refused requests that are not in the audit yet. Recording one only changes a counter in memory.
+/// Counts the refused requests that are not in the audit yet. A refusal only changes a counter in memory.
 package final class RefusalLog: Sendable {
     private let clock: any WallClock
     private let gathered = Mutex(RefusedRequests())
