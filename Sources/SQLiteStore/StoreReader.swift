@@ -2,20 +2,23 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// One consistent state of the database, for a read.
+/// Reads one consistent state of the database on a connection that only reads.
 struct StoreReader: StoreReading {
     let db: Database
 }
 
-/// Reads from a connection: in a read, or in a write that reads its own changes.
+/// The queries of ``StoreReader`` and of ``StoreTransaction``, which also sees its own changes.
+///
+/// Many queries name their index with `INDEXED BY`: SQLite then refuses the query if the index is missing, instead of
+/// scanning the whole table. `CROSS JOIN` makes SQLite read the table on its left first.
 protocol StoreReading: RepositoryReading {
     var db: Database { get }
 }
 
 extension StoreReading {
-    /// The value of the first row, if there is a row. Statements are prepared once for each connection.
+    /// The value of the first row, if there is a row. A statement is prepared once for each connection and then reused.
     ///
-    /// Uses a cursor, because a row of `Row.fetchOne` is a copy that finds each column by comparing names.
+    /// Uses a cursor, because `Row.fetchOne` copies the row, and a copied row finds each column by comparing names.
     func first<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws -> Value? {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(value) }
