@@ -100,7 +100,8 @@ extension DatabaseDifference.Kind.Query {
 
     /// Compares only the desired states, because `registration sync` reads Apple's state again. `desired_domains` and
     /// `known_domains` are the numbers of domains in the desired state and at Apple. A registration that is missing
-    /// after the restore is a change only if one of the two numbers is above 0; otherwise it was unregistered.
+    /// after the restore is a change only if one of the two numbers is above 0; otherwise it was registered on neither
+    /// side.
     fileprivate static let registrations = Self(
         table: "registrations",
         columns: """

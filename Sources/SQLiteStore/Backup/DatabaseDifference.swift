@@ -18,7 +18,7 @@ package struct DatabaseDifference: Sendable {
         case undestroyed
         /// Key pairs in another state, unless a kind above includes them.
         case earlierState
-        /// Revoked key pairs whose destruction is scheduled for another time, or in only one of the two databases.
+        /// Key pairs whose destruction is scheduled for another time, or in only one of the two databases.
         case destructions
         /// Key pairs whose private key was exported. Only the newer database records the export.
         case exports
@@ -88,7 +88,8 @@ package struct DatabaseDifference: Sendable {
             // The newer database may have an earlier schema version, which lacks the table.
             guard try db.tableExists(query.table, in: "main") else { continue }
             let rows = try Row.fetchAll(
-                db, sql: "SELECT \(query.columns) \(query.fromAndWhere) ORDER BY \(query.order) LIMIT \(Self.mostNamed)")
+                db, sql: "SELECT \(query.columns) \(query.fromAndWhere) ORDER BY \(query.order) LIMIT \(Self.mostNamed)"
+            )
             var found = Changes(named: try rows.map { try Change($0, kind) }, count: rows.count)
             if rows.count == Self.mostNamed {
                 found.count = try Int.fetchOne(db, sql: "SELECT count(*) \(query.fromAndWhere)") ?? rows.count

@@ -24,7 +24,7 @@ extension StoreReading {
                 """, [time.millisecondsSince1970]
             ) { try $0.integer("ended") } ?? 0
         counts.auditHead = try auditHead()
-        // Records are numbered without gaps and never deleted.
+        // Audit records are numbered from 1 without gaps and never deleted, so the last sequence is their number.
         counts.auditRecords = counts.auditHead?.sequence ?? 0
         return counts
     }
@@ -101,7 +101,8 @@ extension StoreReading {
 }
 
 extension ExpiringKeyPairs {
-    /// Each index holds exactly the rows of its condition, so a count reads only the index.
+    /// The index and the condition of a query. Each index contains exactly the rows of its condition, so a query that
+    /// counts reads only the index.
     fileprivate var source: String {
         switch self {
         case .active: "INDEXED BY key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"
