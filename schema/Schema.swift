@@ -12,6 +12,6 @@ package enum Schema {
         ("v0001_claims", String(decoding: PackageResources.v0001_claims_sql, as: UTF8.self))
     ]
 
-    /// The OpenAPI document of the HTTP interface, which the servers return at `/v1/openapi.yaml`.
+    /// The OpenAPI document of the HTTP interface, which the admin server returns at `/v1/openapi.yaml`.
     package static let openAPI: [UInt8] = PackageResources.openapi_yaml
 }

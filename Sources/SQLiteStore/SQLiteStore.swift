@@ -169,7 +169,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads on a thread of GRDB, which returns the reader before the calling task resumes.
+    /// Reads on a thread of GRDB, which returns the reader to the pool without waiting for the calling task.
     ///
     /// GRDB's own asynchronous `read` keeps its reader while the task is suspended. If every thread of Swift's
     /// concurrency pool then waited for a reader in ``readNow(_:)``, no thread could resume the task, and no reader

@@ -53,7 +53,7 @@ package struct BackupFile: Sendable {
     /// Copies the database to a new file with mode 0600, and compares its SHA-256 with the manifest's. The new file is
     /// synced to the disk on return.
     ///
-    /// - Throws: `backupFailed`. Before that, the new file is removed.
+    /// - Throws: `backupFailed`. A new file that is not complete is removed.
     package func copyDatabase(to target: String) throws(MerchantError) {
         let (source, _) = try Self.opened(path)
         defer { close(source) }

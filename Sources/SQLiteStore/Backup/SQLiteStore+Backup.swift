@@ -74,7 +74,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Whether SQLite failed to write the copy, and not to read the database.
+    /// Whether the error comes from writing the copy, and not from reading the database.
     private static func isFailureOfCopy(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_CANTOPEN, .SQLITE_READONLY: true

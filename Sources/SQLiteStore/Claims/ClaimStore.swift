@@ -8,9 +8,9 @@ package import Vocabulary
 /// Stores claims of payment tokens in an SQLite database of their own, so that claims and changes of keys do not delay
 /// each other.
 ///
-/// ``claim(_:)`` returns when the claim is on stable storage: the database has a write-ahead log, and `synchronous =
-/// FULL` syncs the log at each commit. One commit stores many claims. A unique index ensures that exactly one of
-/// several claims of a payment wins.
+/// ``claim(_:)`` returns when the claim is on stable storage: the database has a write-ahead log, and the setting
+/// `synchronous = FULL` syncs the log at each commit. One commit stores many claims. A unique index ensures that
+/// exactly one of several claims of a payment wins.
 package final class ClaimStore: ClaimLedger, Sendable {
     /// The shortest time that a claim is kept: one hour. To refuse replays, ten minutes would suffice, because a token
     /// is accepted for twice the verifier's time window of five minutes. With one hour, a client can also repeat a
@@ -40,7 +40,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
 
-    /// The latest time of all claims since the database was created. A claim with an earlier time does not change it.
+    /// The latest time of a claim in the database. A new claim with an earlier time does not change it.
     private final class NewestClaim: Sendable {
         private let state: Mutex<Timestamp?>
 
@@ -87,7 +87,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
         }
     }
 
-    /// Checks the database without changing it. Needs no running daemon.
+    /// Checks the claims database without changing it. Needs no running daemon.
     ///
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that is damaged, that another program created, or that
     ///   a newer version of this program wrote.

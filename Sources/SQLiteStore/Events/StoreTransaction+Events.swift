@@ -26,8 +26,8 @@ extension StoreTransaction {
             """, [time.millisecondsSince1970, max(0, limit)])
     }
 
-    /// Replaces the list of webhooks that get events. Marks those that are not in `webhooks` as removed, and keeps
-    /// their undelivered events until they are in the list again.
+    /// Replaces the list of webhooks that get events. Marks those that are not in `webhooks` as removed. Their
+    /// undelivered events wait until the webhook is in the list again, unless they become too old and are removed.
     func keepWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {
         // Marks all as removed; the insertion below clears the mark of each webhook in the list.
         try execute(
@@ -80,6 +80,7 @@ extension StoreTransaction {
             [now.millisecondsSince1970, reason.cut(toBytes: EventRow.longestDetail), webhook])
     }
 
+    /// Notifies the event observer after the commit, so that the deliveries start again.
     func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int {
         markEventsChanged()
         var left = max(0, limit)
