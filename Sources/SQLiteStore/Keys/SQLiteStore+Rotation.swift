@@ -68,6 +68,8 @@ extension SQLiteStore: KeyRotationStore {
         try await writeStore { transaction in
             let remaining = try transaction.countSeals(notUnder: rotation.dataKeyIdentifier)
             guard remaining == 0 else { return remaining }
+            // Zeros of the same length overwrite each old data key. Its row is kept, because the rows of destroyed
+            // private keys refer to it.
             try transaction.execute(
                 """
                 UPDATE data_keys SET sealed_bytes = zeroblob(length(sealed_bytes))

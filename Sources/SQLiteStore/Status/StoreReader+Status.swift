@@ -102,8 +102,7 @@ extension StoreReading {
 }
 
 extension ExpiringKeyPairs {
-    /// The index and the condition of a query. Each index contains exactly the rows of its condition, so a query that
-    /// counts reads only the index.
+    /// Each index holds exactly the rows of its condition, so a count reads only the index.
     fileprivate var source: String {
         switch self {
         case .active: "INDEXED BY key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"
