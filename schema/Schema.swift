@@ -1,7 +1,8 @@
-/// The files of `schema/`, embedded in the program, so that it needs no files beside it.
+/// The files in `schema/`. They are compiled into the program, so that it needs no other files at run time.
 package enum Schema {
-    /// The migrations of the main database, oldest first. The first one leads to version 1. A released migration is never
-    /// edited.
+    /// The migrations of the main database, oldest first. The first one creates schema version 1, and each further one
+    /// increases the version by 1. Never edit a released migration: the daemon refuses a database that was created with
+    /// another text.
     package static let migrations: [(name: String, sql: String)] = [
         ("v0001_initial", String(decoding: PackageResources.v0001_initial_sql, as: UTF8.self))
     ]
@@ -11,6 +12,6 @@ package enum Schema {
         ("v0001_claims", String(decoding: PackageResources.v0001_claims_sql, as: UTF8.self))
     ]
 
-    /// The contract of the HTTP interface, served at `/v1/openapi.yaml`.
+    /// The OpenAPI document of the HTTP interface, which the admin server returns at `/v1/openapi.yaml`.
     package static let openAPI: [UInt8] = PackageResources.openapi_yaml
 }

@@ -1,16 +1,18 @@
 #pragma once
 #include <sqlite3.h>
 
-// Makes SQLite allocate pages and small values with malloc(3) and free them with free(3), instead of keeping two pools of its
-// own, where freed memory keeps its content. sqlite3_config is variadic, which Swift cannot call. Must be called before
-// SQLite's first use in the process. Returns SQLITE_OK or SQLITE_MISUSE.
+// Makes SQLite allocate pages and small values with malloc(3) and free them with free(3). SQLite would otherwise use
+// two pools of its own, in which freed memory keeps its content. Must be called before SQLite's first use in the
+// process; later it returns SQLITE_MISUSE and has no effect. This function exists because Swift cannot call the
+// variadic sqlite3_config.
 static inline int csqlite_use_no_pools(void) {
     int pages = sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
     int values = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
     return pages != SQLITE_OK ? pages : values;
 }
 
-// Makes a connection close without a checkpoint, so that the write-ahead log stays. sqlite3_db_config is variadic.
+// Makes a connection close without a checkpoint, so that the write-ahead log stays. This function exists because Swift
+// cannot call the variadic sqlite3_db_config.
 static inline int csqlite_leave_log(sqlite3 *connection) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }

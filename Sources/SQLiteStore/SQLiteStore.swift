@@ -6,23 +6,25 @@ import Schema
 import Synchronization
 import Vocabulary
 
-/// The store in one SQLite file.
+/// Stores merchants, keys, rolls, registrations, events and the audit in one SQLite database.
 ///
-/// One connection writes, a few read. When ``write(_:)`` returns, its changes are on stable storage: write-ahead log,
-/// `synchronous = FULL`. Only one process may open the file; the caller must ensure that.
+/// One connection writes, and up to ``Connections/readers`` connections read. When ``write(_:)`` returns, its changes
+/// are on stable storage: the database has a write-ahead log, and `synchronous = FULL` syncs the log at each commit.
+/// Only one process may open the database; the caller must ensure that.
 package final class SQLiteStore: MerchantRepository, Sendable {
     /// The path of the database; its write-ahead log and shared memory are in the same directory.
     package let path: String
     private let place: DatabaseFile.Place
     let pool: DatabasePool
     let queue: WriteQueue
-    /// Whether the write-ahead log may hold erased bytes. True at start, because the last process may have been killed between a
-    /// destruction and its erasure.
+    /// Whether the write-ahead log may hold copies of destroyed keys. True at start, because the previous process may
+    /// have been killed after it destroyed a key and before it emptied the log.
     let erasureIsDue = Atomic(true)
 
     /// - Parameters:
-    ///   - clock: for the time since which writes fail.
-    ///   - confirmedTime: corrects the times of events while the machine's clock is set back; nil: the clock is right.
+    ///   - clock: gives the time at which writes began to fail, for ``health``.
+    ///   - confirmedTime: while the machine's clock is behind this time, events get this time instead. If nil, events
+    ///     keep the time of the machine's clock.
     package init(
         _ database: OpenedDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
         confirmedTime: ConfirmedTime? = nil
@@ -34,7 +36,8 @@ package final class SQLiteStore: MerchantRepository, Sendable {
             pool: pool, place: place, clock: clock, observers: observers, confirmedTime: confirmedTime)
     }
 
-    /// Opens the database as ``OpenedDatabase`` does, for a store with nothing that is read from its database.
+    /// Opens a database and builds a store with it, for callers that need no value from the database before that. Other
+    /// callers open an ``OpenedDatabase`` first.
     package static func open(
         path: String, clock: any WallClock = SystemClock(), observers: StoreObservers = StoreObservers(),
         trace: (@Sendable (String) -> Void)? = nil, migrations: [(name: String, sql: String)] = Schema.migrations
@@ -47,49 +50,54 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     /// Whether the store accepts writes, and if not, why.
     package var health: StoreHealth { queue.health }
 
-    /// Checks that the database's files are in their places. If they are not, refuses all further writes.
+    /// Checks that the paths of the database and its write-ahead log still name the opened files. If they do not, the
+    /// store refuses all further writes.
     ///
-    /// - Returns: the inode of the opened file if its path names another file or none; the write-ahead log belongs to that
-    ///   inode.
+    /// - Returns: nil if the database's path names the opened file. Otherwise the inode of the opened file, to which
+    ///   the write-ahead log belongs.
     package func checkPlace() -> UInt64? {
         try? queue.requireInPlace()
         return place.replaced
     }
 
-    /// Finishes the waiting writes, refuses further ones, and closes the file.
+    /// Refuses new writes, commits the waiting ones, checkpoints the write-ahead log, and closes the database.
     package func close() throws {
         queue.finish()
         checkpointAtClose()
         if queue.isUnreliable {
-            // After a failed sync the log in memory may differ from the log on the disk. Only the next start, which verifies the
-            // checksum of each frame, may checkpoint it.
+            // After a failed sync, the log in memory may differ from the log on the disk. So this connection closes
+            // without a checkpoint. The next start verifies the checksum of each frame in the log before it uses the
+            // frame.
             pool.writeWithoutTransaction { db in
                 if let connection = db.sqliteConnection { _ = csqlite_leave_log(connection) }
             }
         } else {
-            // The last connection to close removes the log, which a reader cannot do, and GRDB closes the writer first.
+            // SQLite removes the log when the last connection closes, but only if that connection can write. GRDB
+            // closes the writer first, so the readers must be closed before.
             pool.invalidateReadOnlyConnections()
         }
         try SQLiteErrors.translating { try pool.close() }
     }
 
-    /// Checkpoints the write-ahead log. Closing alone may not do it, because a reader that a thread still holds may close last.
-    /// If another program reads the database, or the disk is full, the log keeps its content.
+    /// Checkpoints the write-ahead log before the database is closed. Closing alone is not enough: if a thread still
+    /// uses a reader, that reader closes last, and a reader cannot checkpoint. If another program reads the database or
+    /// the disk is full, the log keeps its content until the next start.
     private func checkpointAtClose() {
         guard place.replaced == nil, !queue.isUnreliable else { return }
         do { try pool.barrierWriteWithoutTransaction { _ = try Self.emptyLog($0) } } catch { _ = queue.handled(error) }
     }
 
-    /// SQLite's settings on the writing connection, for `diagnose`.
+    /// SQLite's settings on the writing connection, for tests.
     package func settings() throws -> [String: String] {
         try queue.requireReady()
         return try SQLiteErrors.translating { try pool.writeWithoutTransaction { try Connections.settings(of: $0) } }
     }
 
-    /// Runs SQLite's check over the whole file, and refuses all further writes if it finds a fault. Takes time in proportion to
-    /// the size of the file; writes continue meanwhile.
+    /// Runs SQLite's `quick_check` and `foreign_key_check` on the whole database. If they find a fault, the store
+    /// refuses all further writes. The time grows with the size of the database; other reads and writes continue
+    /// meanwhile.
     ///
-    /// - Returns: the faults; empty for a sound database.
+    /// - Returns: the faults; empty if there are none.
     package func examine() async throws -> [String] {
         let found = try await quickCheck()
         if let first = found.first {
@@ -98,15 +106,20 @@ package final class SQLiteStore: MerchantRepository, Sendable {
         return found
     }
 
-    /// As ``examine()``, without refusing writes.
+    /// Runs the same checks as ``examine()``, but the store continues to accept writes if they find a fault.
     package func quickCheck() async throws -> [String] {
         do { return try await readTables { try Self.faults(in: $0) } } catch  where SQLiteErrors.isCorruption(error) {
-            // The check itself fails if a whole tree of pages cannot be read.
+            // If SQLite cannot read a whole tree of pages, the check itself fails. That is a fault of the database,
+            // too.
             return [(SQLiteErrors.translated(error) as? MerchantError)?.detail ?? "\(error)"]
         } catch { throw SQLiteErrors.translated(error) }
     }
 
-    /// - Parameter check: `integrity_check` also compares indexes with their tables, which takes several times as long.
+    /// Runs `foreign_key_check` and one more check of SQLite.
+    ///
+    /// - Parameter check: `quick_check`, or `integrity_check`, which also compares indexes with their tables and takes
+    ///   several times as long.
+    /// - Returns: the faults; empty if there are none.
     static func faults(in db: Database, byCheck check: String = "quick_check") throws -> [String] {
         try String.fetchAll(db, sql: "PRAGMA \(check)").filter { $0 != "ok" }
             + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
@@ -132,16 +145,16 @@ extension SQLiteStore {
     ) async throws -> Result { try await writeStore { try body($0) } }
 }
 
-// MARK: - Also with what no port offers
+// MARK: - Reading and writing with access to every table
 
 extension SQLiteStore {
-    /// As ``read(_:)``, with access to every table.
+    /// As ``read(_:)``, with access to every table instead of the ports only.
     func readStore<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result
     {
         do { return try await readTables { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
     }
 
-    /// As ``write(_:)``, with access to every table.
+    /// As ``write(_:)``, with access to every table instead of the ports only.
     func writeStore<Result: Sendable>(
         _ body: @escaping @Sendable (StoreTransaction) throws -> Result
     ) async throws -> Result {
@@ -156,15 +169,19 @@ extension SQLiteStore {
         }
     }
 
-    /// Holds a reader only on a thread of the pool. GRDB's own asynchronous `read` holds one across a suspension; if every thread
-    /// of Swift's pool then waited for a reader in ``readNow(_:)``, none would be released.
+    /// Reads on a thread of GRDB, which returns the reader to the pool without waiting for the calling task.
+    ///
+    /// GRDB's own asynchronous `read` keeps its reader while the task is suspended. If every thread of Swift's
+    /// concurrency pool then waited for a reader in ``readNow(_:)``, no thread could resume the task, and no reader
+    /// would be returned.
     func readTables<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncRead { db in continuation.resume(with: Swift.Result { try body(try db.get()) }) }
         }
     }
 
-    /// Translates the error of a read. After corruption is found, the store refuses all further writes.
+    /// Translates the error of a read to a `MerchantError`. If the error shows that the database is corrupt, the store
+    /// refuses all further writes.
     func noted(_ error: any Error) -> any Error {
         SQLiteErrors.isCorruption(error) ? queue.handled(error) : SQLiteErrors.translated(error)
     }

@@ -2,20 +2,25 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// One consistent state of the database, for a read.
+/// Reads one consistent state of the database on a connection that only reads.
 struct StoreReader: StoreReading {
     let db: Database
 }
 
-/// Reads from a connection: in a read, or in a write that reads its own changes.
+/// The queries of ``StoreReader`` and of ``StoreTransaction``, which also sees its own changes.
+///
+/// No query may scan a large table; a test checks the query plans. Many queries therefore name their index with
+/// `INDEXED BY`: SQLite refuses such a query if it cannot use the index. Some queries have a condition that is always
+/// true, such as `since >= 0` or `identifier > ''`: with it, SQLite searches the index instead of scanning it.
+/// `CROSS JOIN` makes SQLite read the table on its left first.
 protocol StoreReading: RepositoryReading {
     var db: Database { get }
 }
 
 extension StoreReading {
-    /// The value of the first row, if there is a row. Statements are prepared once for each connection.
+    /// The value of the first row, if there is a row. A statement is prepared once for each connection and then reused.
     ///
-    /// Uses a cursor, because a row of `Row.fetchOne` is a copy that finds each column by comparing names.
+    /// Uses a cursor, because `Row.fetchOne` copies the row, and a copied row finds each column by comparing names.
     func first<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws -> Value? {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(value) }

@@ -30,7 +30,8 @@ extension StoreReading {
             "SELECT \(AuditRow.columns) FROM audit WHERE sequence >= ? ORDER BY sequence LIMIT ?",
             [sequence, max(0, limit)]
         ) { row in
-            // A value that cannot be read is a finding, not a failure.
+            // A record with an invalid value is reported as a break of the audit chain; it must not make the whole read
+            // fail.
             let sequence = try row.integer("sequence")
             return (try? AuditRow.record(row)).map(AuditLink.record) ?? .unreadable(sequence: sequence)
         }
@@ -43,11 +44,14 @@ extension StoreReading {
         }
     }
 
-    /// The number of records ever stored, by SQLite's own counter, which deletions do not decrease.
+    /// The highest sequence that was ever assigned to a record, from SQLite's AUTOINCREMENT counter. Deleting records
+    /// does not decrease the counter.
     func auditRecordsGiven() throws -> Int {
         try first("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", []) { try $0.integer("seq") } ?? 0
     }
 
+    /// The index of the filter's key pair, else of its merchant, else of its caller, else of its times. Without a
+    /// filter, the records are read by sequence, which needs no index.
     private static func index(for filter: AuditFilter) -> String {
         if filter.key != nil { return "INDEXED BY audit_of_key_pair" }
         if filter.merchant != nil { return "INDEXED BY audit_of_merchant" }

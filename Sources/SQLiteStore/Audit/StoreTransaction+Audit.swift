@@ -3,7 +3,8 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
-    /// A sequence is never reused. If the last records were deleted from outside, the gap shows it.
+    /// Appends a record with the sequence after the highest one ever assigned. If another program has deleted the last
+    /// records, their sequences are not reused, and the gap shows the deletion.
     func append(_ entry: AuditEntry) throws {
         let last = try first("SELECT hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", []) {
             try $0.bytes("hash")

@@ -4,20 +4,22 @@ import Glibc
 package import MerchantCore
 import Vocabulary
 
-/// A backup file: the database as SQLite writes it, a line feed, and the manifest as one line of JSON.
+/// A backup file: an SQLite database, a line feed, and the manifest as one line of JSON.
 ///
-/// SQLite ignores everything after its last page, and `tail -n 1` prints the manifest.
+/// SQLite ignores the bytes after the database's last page, so it can open the file. `tail -n 1` prints the manifest.
 package struct BackupFile: Sendable {
-    /// The longest a manifest may be, in bytes.
+    /// The most bytes of a manifest.
     static let longestManifest = 65_536
+    /// How many bytes are read at once.
     private static let chunk = 1 << 20
 
     package let path: String
     package let manifest: BackupManifest
 
-    /// Reads the manifest. ``copyDatabase(to:)`` checks the database.
+    /// Reads and checks the manifest. Does not read the database: ``copyDatabase(to:)`` verifies it.
     ///
-    /// - Throws: `backupFailed`, with what was found and what was expected.
+    /// - Throws: `backupFailed` if the file cannot be read, does not end with a manifest, or has another length than
+    ///   the manifest says.
     package init(reading path: String) throws(MerchantError) {
         let (file, size) = try Self.opened(path)
         defer { close(file) }
@@ -35,7 +37,8 @@ package struct BackupFile: Sendable {
                 "\(path) does not end with a manifest, expected a file from 'backup create': it may be truncated or damaged"
             )
         }
-        // Compared with the file's size and never added to anything: a manifest can contain any number.
+        // The manifest's number is compared with the file's size, and no calculation uses it: a damaged manifest can
+        // contain any number, so a calculation could overflow.
         let expected = size - (tailLength - end)
         guard expected > 0, manifest.databaseBytes == expected else {
             throw MerchantError(
@@ -47,9 +50,10 @@ package struct BackupFile: Sendable {
         self.manifest = manifest
     }
 
-    /// Writes the database to a new file of mode 0600, durable on return, and compares its SHA-256 with the manifest's.
+    /// Copies the database to a new file with mode 0600, and compares its SHA-256 with the manifest's. The new file is
+    /// synced to the disk on return.
     ///
-    /// - Throws: `backupFailed`; the new file is removed then.
+    /// - Throws: `backupFailed`. A new file that is not complete is removed.
     package func copyDatabase(to target: String) throws(MerchantError) {
         let (source, _) = try Self.opened(path)
         defer { close(source) }
@@ -71,7 +75,7 @@ package struct BackupFile: Sendable {
         }
     }
 
-    /// - Returns: the descriptor, which the caller closes, and the file's length.
+    /// - Returns: the descriptor, which the caller must close, and the file's length in bytes.
     private static func opened(_ path: String) throws(MerchantError) -> (file: Int32, size: Int) {
         // O_NONBLOCK: opening a FIFO would otherwise block until another process writes to it.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -84,7 +88,7 @@ package struct BackupFile: Sendable {
         return (file, Int(found.st_size))
     }
 
-    /// Copies the first `count` bytes to `target`, if there is one.
+    /// Reads the first `count` bytes of `source`, and writes them to `target` unless it is nil.
     ///
     /// - Returns: the SHA-256 of the bytes.
     static func copy(

@@ -1,12 +1,18 @@
 extension DatabaseDifference.Kind {
-    /// Finds the changes of one kind: `newer` is a row of the replaced database, `older` the matching row of the copy.
+    /// Finds the changes of one kind. In SQL, `newer` is a row of the database before the restore, and `older` is the
+    /// matching row of the restored backup, with NULL in all columns if there is none.
     ///
-    /// Rows are matched by values that never change, never by a row's id, which may differ between two copies.
+    /// The older database becomes the current one. So the column `was`, the state before the restore, comes from
+    /// `newer`, and the column `now`, the state after it, from `older`.
+    ///
+    /// Rows are matched by values that never change, and not by their ids, because an id may differ between the two
+    /// databases.
     struct Query {
+        /// The main table of the query; without it, the query is skipped.
         let table: String
         /// The columns that ``DatabaseDifference/Change`` reads.
         let columns: String
-        let rows: String
+        let fromAndWhere: String
         let order: String
     }
 
@@ -27,8 +33,8 @@ extension DatabaseDifference.Kind {
                 """
                 newer.state <> 'destroyed' AND older.state = 'revoked' AND older.destroy_after IS NOT newer.destroy_after
                 """,
-                was: "iif(newer.destroy_after IS NULL, 'no destruction scheduled', 'destruction scheduled')",
-                now: """
+                beforeRestore: "iif(newer.destroy_after IS NULL, 'no destruction scheduled', 'destruction scheduled')",
+                afterRestore: """
                     iif(
                         older.destroy_after IS NULL, 'no destruction scheduled',
                         iif(
@@ -38,7 +44,7 @@ extension DatabaseDifference.Kind {
         case .exports:
             .keyPairs(
                 "newer.exported_at IS NOT NULL AND older.state IS NOT NULL AND older.exported_at IS NULL",
-                was: "'exported'", now: "'not exported'")
+                beforeRestore: "'exported'", afterRestore: "'not exported'")
         case .certificates: .certificates
         case .rolls: .rolls
         case .registrations: .registrations
@@ -48,13 +54,17 @@ extension DatabaseDifference.Kind {
 }
 
 extension DatabaseDifference.Kind.Query {
+    /// - Parameters:
+    ///   - beforeRestore: the SQL expression for the state before the restore.
+    ///   - afterRestore: the SQL expression for the state after the restore.
     fileprivate static func keyPairs(
-        _ condition: String, was: String = "newer.state", now: String = "older.state"
+        _ condition: String, beforeRestore: String = "newer.state", afterRestore: String = "older.state"
     ) -> Self {
         Self(
             table: "key_pairs",
-            columns: "newer.public_key_hash, newer.merchant_identifier, \(was) AS was, \(now) AS now",
-            rows: """
+            columns:
+                "newer.public_key_hash, newer.merchant_identifier, \(beforeRestore) AS was, \(afterRestore) AS now",
+            fromAndWhere: """
                 FROM main.key_pairs AS newer LEFT JOIN older.key_pairs AS older
                     ON older.public_key_hash = newer.public_key_hash
                 WHERE \(condition)
@@ -67,7 +77,7 @@ extension DatabaseDifference.Kind.Query {
         columns: """
             newer.serial_number, newer.public_key_hash, key.merchant_identifier, 'stored' AS was, NULL AS now
             """,
-        rows: """
+        fromAndWhere: """
             FROM main.certificates AS newer
                 JOIN main.key_pairs AS key ON key.public_key_hash = newer.public_key_hash
                 LEFT JOIN older.certificates AS older ON older.fingerprint = newer.fingerprint
@@ -80,7 +90,7 @@ extension DatabaseDifference.Kind.Query {
         columns: """
             newer.id, newer.to_key AS public_key_hash, newer.merchant_identifier, newer.step AS was, older.step AS now
             """,
-        rows: """
+        fromAndWhere: """
             FROM main.rolls AS newer LEFT JOIN older.rolls AS older
                 ON older.merchant_identifier = newer.merchant_identifier
                     AND older.to_key = newer.to_key AND older.started_at = newer.started_at
@@ -88,17 +98,20 @@ extension DatabaseDifference.Kind.Query {
             """,
         order: "newer.merchant_identifier, newer.id")
 
-    /// Compares only the desired state: `registration sync` reads Apple's state again.
+    /// Compares only the desired states, because `registration sync` reads Apple's state again. `desired_domains` and
+    /// `known_domains` are the numbers of domains in the desired state and at Apple. A registration that is missing
+    /// after the restore is a change only if one of the two numbers is above 0; otherwise it was registered on neither
+    /// side.
     fileprivate static let registrations = Self(
         table: "registrations",
         columns: """
             newer.partner_internal_merchant_identifier, newer.merchant_identifier,
-            \(wanted("newer")) AS was,
+            \(desiredStateText("newer")) AS was,
             CASE WHEN older.id IS NULL THEN NULL
-                WHEN older.desired_domains = newer.desired_domains THEN \(wanted("older")) || ', other content'
-                ELSE \(wanted("older")) END AS now
+                WHEN older.desired_domains = newer.desired_domains THEN \(desiredStateText("older")) || ', other content'
+                ELSE \(desiredStateText("older")) END AS now
             """,
-        rows: """
+        fromAndWhere: """
             FROM main.registrations AS newer LEFT JOIN older.registrations AS older
                 ON older.partner_internal_merchant_identifier = newer.partner_internal_merchant_identifier
             WHERE (older.id IS NULL AND newer.desired_domains + newer.known_domains > 0)
@@ -112,13 +125,19 @@ extension DatabaseDifference.Kind.Query {
             """,
         order: "newer.partner_internal_merchant_identifier")
 
-    private static func wanted(_ side: String) -> String {
+    /// An SQL expression for the desired state as text.
+    ///
+    /// - Parameter side: `newer` or `older`.
+    private static func desiredStateText(_ side: String) -> String {
         """
         CASE \(side).desired_domains WHEN 0 THEN 'unregistered' WHEN 1 THEN 'registered with 1 domain'
             ELSE 'registered with ' || \(side).desired_domains || ' domains' END
         """
     }
 
+    /// A query for the names of the desired domains.
+    ///
+    /// - Parameter side: `newer` or `older`.
     private static func domains(_ side: String) -> String {
         let schema = side == "newer" ? "main" : "older"
         return """
@@ -137,7 +156,7 @@ extension DatabaseDifference.Kind.Query {
                 WHEN newer.removed_at IS NOT NULL AND older.removed_at IS NULL THEN 'not removed'
                 ELSE 'with its earlier properties' END AS now
             """,
-        rows: """
+        fromAndWhere: """
             FROM main.merchants AS newer LEFT JOIN older.merchants AS older ON older.identifier = newer.identifier
             WHERE older.identifier IS NULL
                 OR \(MerchantRow.propertyColumns.map { "older.\($0) IS NOT newer.\($0)" }.joined(separator: " OR "))

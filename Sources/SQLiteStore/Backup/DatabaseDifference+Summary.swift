@@ -1,10 +1,11 @@
 import Vocabulary
 
 extension DatabaseDifference {
-    /// How many changes of each kind the summary names.
+    /// The most changes of each kind that the summary lists.
     private static let mostInSummary = 5
 
-    /// One sentence with the full count of each kind of change and the first few of them; nil if nothing differs.
+    /// One sentence with the number of changes of each kind and the first ``mostInSummary`` of them; nil if there are
+    /// none.
     package var summary: String? {
         let parts = Kind.allCases.compactMap { kind -> String? in
             let changes = self[kind]
@@ -18,7 +19,7 @@ extension DatabaseDifference {
 }
 
 extension DatabaseDifference.Change {
-    /// The name of the changed row, without its states.
+    /// Names the changed key pair, certificate, roll, registration or merchant.
     package var name: String {
         let merchant = merchantIdentifier.map { " of \($0)" } ?? ""
         return switch subject {
@@ -32,7 +33,7 @@ extension DatabaseDifference.Change {
 }
 
 extension DatabaseDifference.Kind {
-    /// The words after a count.
+    /// The words after the number of changes, in the singular or plural.
     fileprivate func words(_ count: Int) -> String {
         let isOne = count == 1
         return switch self {

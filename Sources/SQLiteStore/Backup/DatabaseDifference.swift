@@ -2,24 +2,25 @@ import GRDB
 import MerchantCore
 package import Vocabulary
 
-/// What a restore undoes: the differences between the newer database and the older copy that replaces it.
+/// The changes that a restore undoes: the differences between the database before the restore ("newer") and the
+/// restored backup that replaces it ("older").
 package struct DatabaseDifference: Sendable {
-    /// The most changes of one kind that are named; all of them are counted.
+    /// The most changes of one kind that are listed. Further ones are only counted.
     package static let mostNamed = 1000
 
-    /// Most urgent for the operator first.
+    /// The kinds of changes, those first that are most urgent for the operator.
     package enum Kind: String, CaseIterable, Sendable {
-        /// Key pairs that were revoked or destroyed, and decrypt again.
+        /// Key pairs that were revoked or destroyed, and can decrypt again after the restore.
         case usableAgain
         /// Key pairs that only the newer database has.
         case missing
-        /// Key pairs whose destroyed private key is stored again.
+        /// Key pairs whose private key was destroyed, and is stored again after the restore.
         case undestroyed
-        /// Key pairs in another state, for any other reason.
+        /// Key pairs in another state, unless a kind above includes them.
         case earlierState
-        /// Key pairs whose scheduled destruction has another time or is missing.
+        /// Key pairs whose destruction is scheduled for another time, or in only one of the two databases.
         case destructions
-        /// Key pairs whose private key was exported, which only the newer database knows.
+        /// Key pairs whose private key was exported. Only the newer database records the export.
         case exports
         /// Certificates that only the newer database has.
         case certificates
@@ -27,7 +28,7 @@ package struct DatabaseDifference: Sendable {
         case rolls
         /// Registrations with Apple that are missing or have other content.
         case registrations
-        /// Merchants that are missing, were removed, or have another name or target.
+        /// Merchants that are missing, are removed in only one of the two databases, or have another name or target.
         case merchants
     }
 
@@ -41,18 +42,19 @@ package struct DatabaseDifference: Sendable {
         }
 
         package let subject: Subject
-        /// Nil for a registration that belongs to no merchant record.
+        /// nil for a registration that belongs to no merchant in the database.
         package let merchantIdentifier: MerchantIdentifier?
-        /// In the newer database.
+        /// The state before the restore, from the newer database.
         package let was: String
-        /// In the older copy; nil if the copy does not have it.
+        /// The state after the restore, from the older database; nil if the older database does not have the row.
         package let now: String?
     }
 
     /// The changes of one kind.
     package struct Changes: Sendable {
-        /// The first ``mostNamed``.
+        /// The first ``mostNamed`` changes.
         package var named: [Change] = []
+        /// The number of all changes.
         package var count = 0
     }
 
@@ -62,14 +64,17 @@ package struct DatabaseDifference: Sendable {
 
     package var isEmpty: Bool { changes.values.allSatisfy { $0.count == 0 } }
 
-    /// Reads both and changes neither.
+    /// Compares two databases without changing them.
     ///
-    /// - Throws: `storeUnavailable` if one of them cannot be read.
+    /// - Parameters:
+    ///   - newer: the path of the database before the restore.
+    ///   - older: the path of the restored backup.
+    /// - Throws: `storeUnavailable` if one of the two cannot be read.
     package init(from newer: String, to older: String) throws {
         self = try SQLiteErrors.translating {
             let queue = try DatabaseInspection.queue(newer)
             defer { try? queue.close() }
-            // SQLite attaches a database only outside of a transaction.
+            // `inDatabase` starts no transaction: SQLite cannot attach a database inside one.
             return try queue.inDatabase { db in
                 try db.execute(sql: "ATTACH DATABASE ? AS older", arguments: [older])
                 return try Self(reading: db)
@@ -80,13 +85,14 @@ package struct DatabaseDifference: Sendable {
     private init(reading db: Database) throws {
         for kind in Kind.allCases {
             let query = kind.query
-            // A database of an earlier schema version may lack the table.
+            // The newer database may have an earlier schema version, which lacks the table.
             guard try db.tableExists(query.table, in: "main") else { continue }
             let rows = try Row.fetchAll(
-                db, sql: "SELECT \(query.columns) \(query.rows) ORDER BY \(query.order) LIMIT \(Self.mostNamed)")
+                db, sql: "SELECT \(query.columns) \(query.fromAndWhere) ORDER BY \(query.order) LIMIT \(Self.mostNamed)"
+            )
             var found = Changes(named: try rows.map { try Change($0, kind) }, count: rows.count)
             if rows.count == Self.mostNamed {
-                found.count = try Int.fetchOne(db, sql: "SELECT count(*) \(query.rows)") ?? rows.count
+                found.count = try Int.fetchOne(db, sql: "SELECT count(*) \(query.fromAndWhere)") ?? rows.count
             }
             changes[kind] = found
         }

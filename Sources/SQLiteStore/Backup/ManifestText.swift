@@ -2,7 +2,7 @@ import FoundationEssentials
 import MerchantCore
 import Vocabulary
 
-/// The manifest as it is written in the backup file.
+/// The manifest as JSON in the last line of a backup file.
 struct ManifestText: Codable {
     static let kind = "merchantkeyd backup 1"
 
@@ -32,8 +32,10 @@ struct ManifestText: Codable {
         newestKeyPairId = manifest.newestKeyPairId
     }
 
-    /// Nil for a line of another kind, or with a value that no manifest has. Numbers are not checked here: others compare them
-    /// with the file and its database.
+    /// nil if the line is not a manifest of this version, or a time, digest, key state or audit head in it is invalid.
+    ///
+    /// Numbers are not checked here. ``BackupFile`` compares the length with the file, and
+    /// ``SQLiteStore/manifestFindings(_:)`` compares the other numbers with the database.
     var manifest: BackupManifest? {
         guard kind == Self.kind, let createdAt = Timestamp(rfc3339: createdAt),
             let digest = Hex.decode(sha256), digest.count == 32
@@ -54,7 +56,7 @@ struct ManifestText: Codable {
             certificates: certificates, auditHead: head, newestKeyPairId: newestKeyPairId)
     }
 
-    /// The line, with a line feed before and after it.
+    /// The line for the backup file, with a line feed before and after it.
     func line() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

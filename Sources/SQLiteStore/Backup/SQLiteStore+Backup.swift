@@ -5,21 +5,22 @@ package import MerchantCore
 package import Vocabulary
 
 extension SQLiteStore {
-    /// Writes one consistent state of the database, with its manifest, to a new file of mode 0600.
+    /// Writes one consistent state of the database and its manifest to a new file with mode 0600. Writes continue
+    /// meanwhile.
     ///
-    /// The copy is written beside `target` under another name, synced, and then linked to its name, so a file with that name is
-    /// always complete. Writes continue meanwhile. Deleted content is not copied.
+    /// Writes a draft with another name in the same directory, syncs it, and then links it to `target`. So a file named
+    /// `target` is always complete. Deleted content of the database is not copied.
     ///
-    /// - Throws: `backupFailed` if the file exists or cannot be written; `storeUnavailable` if the database is damaged.
+    /// - Throws: `backupFailed` if `target` exists or cannot be written; `storeUnavailable` if the database is damaged.
     package func backUp(to target: String, programVersion: String, at now: Timestamp) async throws -> BackupManifest {
         guard access(target, F_OK) != 0 else {
             throw MerchantError(.backupFailed, "\(target) exists, expected a new name")
         }
         let draft = "\(target).\(getpid())-\(UInt32.random(in: 0 ... .max)).new"
-        // If the daemon is killed, the next start removes the draft. A full disk of the database does not prevent a backup to
-        // another disk.
+        // Stores the draft's name, so that the next start removes the draft if the daemon is killed. Ignores an error,
+        // because a full disk of the database must not prevent a backup to another disk.
         try? await write { try $0.setDaemonFact(Self.draftFact, draft) }
-        // Created here and not by SQLite, so that other users cannot open it before its mode is set.
+        // The draft is created here and not by SQLite, so that other users can never open it.
         let file = Glibc.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw BackupFile.failure("cannot create a file beside \(target)") }
         defer {
@@ -42,7 +43,7 @@ extension SQLiteStore {
             pwrite(file, $0.baseAddress, line.count, off_t(manifest.databaseBytes))
         }
         guard written == line.count, fsync(file) == 0 else { throw BackupFile.failure("cannot write \(target)") }
-        // link(2) fails if the name exists by now; rename(2) would replace the file.
+        // If `target` was created meanwhile, link(2) fails, but rename(2) would replace it.
         guard link(draft, target) == 0 else { throw BackupFile.failure("cannot create \(target)") }
         unlink(draft)
         await forgetDraft(draft)
@@ -58,7 +59,7 @@ extension SQLiteStore {
         return draft.flatMap { $0.hasSuffix(".new") ? $0 : nil }
     }
 
-    /// Removes the draft. Blocks while its disk hangs.
+    /// Removes the draft of an interrupted backup. Blocks the thread while the draft's disk does not respond.
     package func removeBackupDraft(_ draft: String) async {
         unlink(draft)
         unlink(draft + "-journal")
@@ -67,13 +68,13 @@ extension SQLiteStore {
 
     private func forgetDraft(_ draft: String) async {
         try? await write { transaction in
-            // Another backup may have begun meanwhile.
+            // Another backup may have started meanwhile and stored the name of its own draft.
             guard try transaction.daemonFact(Self.draftFact) == draft else { return }
             try transaction.setDaemonFact(Self.draftFact, "")
         }
     }
 
-    /// Whether the copy caused a failure, and not the database.
+    /// Whether the error comes from writing the copy, and not from reading the database.
     private static func isFailureOfCopy(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_CANTOPEN, .SQLITE_READONLY: true
@@ -84,7 +85,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads everything but the time from the copy, because the database may have changed since.
+    /// Reads all numbers of the manifest from the copy, because the database may have changed since the copy was
+    /// written.
     private static func manifest(
         of copy: String, _ file: Int32, programVersion: String, at now: Timestamp
     ) async throws -> BackupManifest {
@@ -108,9 +110,9 @@ extension SQLiteStore {
         return manifest
     }
 
-    /// Compares a manifest with the database.
+    /// Compares the numbers and the audit head in a manifest with the database.
     ///
-    /// - Returns: the differences.
+    /// - Returns: the differences; empty if there are none.
     package func manifestFindings(_ manifest: BackupManifest) async throws -> [String] {
         let (counts, newest) = try await readTables { db in
             let reader = StoreReader(db: db)

@@ -3,12 +3,13 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// The statements on the table `claims`.
+/// The SQL statements on the table `claims`.
 enum ClaimRows {
     /// Inserts a claim unless the payment was already claimed or the Idempotency-Key was used for another request.
     ///
-    /// - Parameter limit: claims made at or before this time may have been removed. A payment that would be claimed then is
-    ///   refused, because it may have been claimed already. Nil: no claims were removed.
+    /// - Parameter limit: a new claim whose time is not after this is refused. The machine's clock was then set back,
+    ///   and an earlier claim of the same payment may have been removed. nil: no new claim is refused for its time.
+    /// - Returns: the outcome, or the reason for which the claim is refused.
     /// - Throws: if the storage fails.
     static func insert(
         _ claim: TokenClaim, after limit: Timestamp?, in db: Database
@@ -31,7 +32,8 @@ enum ClaimRows {
                 claim.attempt?.keyDigest.data, claim.attempt?.requestDigest.data,
             ])
         guard db.changesCount == 0 else { return .success(.won) }
-        // A repeated request has a claim of the same payment. Without one, the Idempotency-Key caused the conflict.
+        // The claim conflicts with an earlier claim of the payment, or with a request that used the same
+        // Idempotency-Key. If the payment has no claim, it was the key.
         guard let earlier = try self.claim(of: claim.transactionId, in: db) else { return .failure(Self.reusedKey) }
         if earlier.isRepeated(by: claim) { return .success(.repeated(wonAt: earlier.at)) }
         if let attempt = claim.attempt, try isUsed(attempt.keyDigest, by: claim.callerUID, in: db) {
@@ -60,7 +62,7 @@ enum ClaimRows {
         }
     }
 
-    /// Checks the `count` oldest claims and removes those that were made before `time`.
+    /// Removes those of the `count` oldest claims that were made before `time`.
     static func remove(before time: Timestamp, checking count: Int, in db: Database) throws {
         try db.cachedStatement(
             sql: """
@@ -71,7 +73,8 @@ enum ClaimRows {
         ).execute(arguments: [count, time.millisecondsSince1970])
     }
 
-    /// The latest time of a claim, which is not always that of the last row: the clock may have been set back.
+    /// The latest time of all claims. The last row may have an earlier time, if the clock was set back before it was
+    /// inserted.
     static func newest(in db: Database) throws -> Timestamp? {
         try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claims").map(Timestamp.init(millisecondsSince1970:))
     }
@@ -88,7 +91,7 @@ enum ClaimRows {
 }
 
 extension Words256 {
-    /// The value of the column.
+    /// The bytes as a column stores them.
     fileprivate var data: Data { Data(bytes) }
 }
 

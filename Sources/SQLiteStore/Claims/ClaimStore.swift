@@ -5,24 +5,32 @@ import Schema
 import Synchronization
 package import Vocabulary
 
-/// Claims of payment tokens, in an SQLite file of their own, so that claims and changes of keys do not delay each other.
+/// Stores claims of payment tokens in an SQLite database of their own, so that claims and changes of keys do not delay
+/// each other.
 ///
-/// It has one connection. ``claim(_:)`` returns when the claim is on stable storage: write-ahead log, `synchronous = FULL`, many
-/// claims in one commit. A unique index ensures that one of several claims of a payment wins.
+/// ``claim(_:)`` returns when the claim is on stable storage: the database has a write-ahead log, and the setting
+/// `synchronous = FULL` syncs the log at each commit. One commit stores many claims. A unique index ensures that
+/// exactly one of several claims of a payment wins.
 package final class ClaimStore: ClaimLedger, Sendable {
-    /// How long a claim is kept at least. To refuse replays, ten minutes would suffice: twice the time window of five minutes.
-    /// Six times as long lets a client repeat a request after an outage.
+    /// The shortest time that a claim is kept: one hour. To refuse replays, ten minutes would suffice, because a token
+    /// is accepted for twice the verifier's time window of five minutes. With one hour, a client can also repeat a
+    /// request after an outage.
     package static let retention = Duration.seconds(3600)
-    /// A clock that is behind the newest claim by this much was set back. It would accept tokens whose claims may have been
-    /// removed, so they are refused. The limit is longer than two time windows, so that no token that Apple signs now is refused,
-    /// and at least two windows shorter than ``retention``, so that every token whose claim was removed is refused.
+    /// If the machine's clock is behind the newest claim by this time or more, it was set back. The verifier may then
+    /// accept old tokens whose claims were removed, so the store refuses new claims.
+    ///
+    /// The time is longer than two time windows of the verifier, so that no token that Apple signs now is refused. It
+    /// is at least two windows shorter than ``retention``, so that every token whose claim was removed is refused.
     package static let longestSetBack = Duration.seconds(1800)
-    /// The most expired claims that are removed for each new one. More than one lets the table shrink; few keep commits short.
+    /// The most expired claims that are removed for each new one. With more than one, the table can shrink. With few,
+    /// commits stay short.
     package static let sweepPerClaim = 2
+    /// The most claims in one commit.
     static let largestGroup = 512
+    /// The most claims that wait. Further ones are refused with `overloaded`.
     static let longestQueue = 16384
 
-    /// A claim that waits for its commit.
+    /// A claim that waits until its group is committed.
     struct PendingClaim: GroupedWrite {
         let claim: TokenClaim
         let returnOutcome: @Sendable (Result<ClaimOutcome, MerchantError>) -> Void
@@ -32,7 +40,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
 
-    /// The time of the newest claim, which never decreases.
+    /// The latest time of a claim in the database. A new claim with an earlier time does not change it.
     private final class NewestClaim: Sendable {
         private let state: Mutex<Timestamp?>
 
@@ -60,10 +68,10 @@ package final class ClaimStore: ClaimLedger, Sendable {
         }
     }
 
-    /// Opens the file, and creates it if there is none.
+    /// Opens the database, and creates it if there is none.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users can access, that is damaged, that another
-    ///   program created, or that a newer version wrote.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users can access, that is damaged, that
+    ///   another program created, or that a newer version of this program wrote.
     package static func open(path: String, clock: any WallClock = SystemClock()) throws -> ClaimStore {
         try SQLiteErrors.translating {
             let path = path.hasPrefix("/") ? path : "./" + path
@@ -79,10 +87,10 @@ package final class ClaimStore: ClaimLedger, Sendable {
         }
     }
 
-    /// Checks the file without changing it, for use while no daemon runs or when it refuses claims.
+    /// Checks the claims database without changing it. Needs no running daemon.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that is damaged, that another program created, or that a newer
-    ///   version wrote.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that is damaged, that another program created, or that
+    ///   a newer version of this program wrote.
     package static func inspect(path: String) throws {
         try SQLiteErrors.translating {
             let queue = try DatabaseInspection.queue(path)
@@ -99,7 +107,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
 
     package var health: StoreHealth { groups.health }
 
-    /// Finishes the waiting writes, refuses further ones, and closes the file.
+    /// Refuses new claims, commits the waiting ones, and closes the database.
     package func close() throws {
         groups.finish()
         try SQLiteErrors.translating { try queue.close() }
@@ -123,10 +131,12 @@ package final class ClaimStore: ClaimLedger, Sendable {
         try SQLiteErrors.translating { try queue.writeWithoutTransaction { try Connections.settings(of: $0) } }
     }
 
-    /// Removes expired claims, oldest first.
+    /// Removes expired claims, oldest first, after new claims were stored.
     ///
-    /// It runs only with new claims and takes the time from them, not from the clock: Apple signed each of their tokens within
-    /// minutes of that time. While the clock is ahead, no token passes verification, so no claim is removed.
+    /// Compares with the times of the new claims and not with the clock, because a clock that is ahead would remove
+    /// claims too early. The time of a claim is right within minutes, because the signing time of its token was
+    /// compared with it. While the clock is ahead, no token passes that check, so there is no new claim and no claim is
+    /// removed.
     private static func sweep(after won: [Timestamp], in db: Database) throws {
         guard let earliest = won.min() else { return }
         try ClaimRows.remove(

@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Refuses every claim. Used when the claims file cannot be opened: tokens that must be claimed are refused, and everything else
-/// works.
+/// A ledger that refuses every claim. The daemon uses it if the claims database cannot be opened: it then refuses
+/// requests that must claim a token, and serves all others.
 package struct RefusingLedger: ClaimLedger {
     private let reason: MerchantError
 

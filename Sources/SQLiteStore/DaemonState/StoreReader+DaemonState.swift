@@ -5,6 +5,8 @@ import Vocabulary
 extension StoreReading {
     func backupCoverage() throws -> BackupCoverage {
         var coverage = BackupCoverage()
+        // Ids of key pairs only grow, so a backup holds every key pair up to its highest id. The verified backup with
+        // the highest id holds the most.
         let newest = try first(
             """
             SELECT newest_key_pair_id, created_at, path FROM backups INDEXED BY backups_verified

@@ -5,7 +5,7 @@ import Vocabulary
 extension StoreReading {
     func events(_ query: EventQuery) throws -> [StoredEvent] {
         guard let merchants = query.merchants else { return try events(query, of: nil) }
-        // One index scan for each merchant: a caller has permits for few merchants.
+        // Scans the index once for each merchant. These are few, because a caller has permits for few merchants.
         let found = try merchants.flatMap { try events(query, of: $0) }.sorted { $0.sequence < $1.sequence }
         switch query.part {
         case .after: return Array(found.prefix(query.limit))

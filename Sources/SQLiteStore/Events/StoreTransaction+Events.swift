@@ -5,9 +5,10 @@ import Vocabulary
 extension StoreTransaction {
     func append(_ event: Event) throws {
         var event = event
-        if let earliestEvent { event.occurredAt = max(event.occurredAt, earliestEvent) }
+        // Events are removed by age: with the time of a clock that was set back, this one would be removed too early.
+        if let earliestEventTime { event.occurredAt = max(event.occurredAt, earliestEventTime) }
         try execute(EventRow.insertion, EventRow.values(event))
-        noteEvents()
+        markEventsChanged()
     }
 
     func removeEvents(occurredBefore time: Timestamp, limit: Int) throws -> Int {
@@ -25,10 +26,15 @@ extension StoreTransaction {
             """, [time.millisecondsSince1970, max(0, limit)])
     }
 
+    /// Replaces the list of webhooks that get events. Marks those that are not in `webhooks` as removed. Their
+    /// undelivered events wait until the webhook is in the list again, unless they become too old and are removed.
     func keepWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {
+        // Marks all as removed; the insertion below clears the mark of each webhook in the list.
         try execute(
             "UPDATE event_webhooks SET removed_at = ? WHERE removed_at IS NULL", [now.millisecondsSince1970])
         for webhook in webhooks {
+            // A comma on both sides of each kind, so that the trigger `events_go_out` can search for ',kind,' in the
+            // text.
             let kinds = webhook.kinds.map { ",\($0.map(\.rawValue).sorted().joined(separator: ","))," }
             try execute(
                 """
@@ -52,9 +58,13 @@ extension StoreTransaction {
             "UPDATE event_webhooks SET last_delivered_at = ? WHERE name = ?", [now.millisecondsSince1970, webhook])
     }
 
+    /// - Parameter retryTime: when the delivery is tried again; nil parks it.
     func markFailed(
-        _ sequence: Int, to webhook: String, because reason: String, next: Timestamp?, at now: Timestamp
+        _ sequence: Int, to webhook: String, because reason: String, next retryTime: Timestamp?, at now: Timestamp
     ) throws {
+        let isParked = retryTime == nil
+        // `is_next` marks the only delivery of a lane that may be sent. A parked one loses the mark here, and the
+        // trigger `event_deliveries_parked_or_not` marks the lane's first delivery that is not parked.
         try execute(
             """
             UPDATE event_deliveries
@@ -63,17 +73,20 @@ extension StoreTransaction {
             WHERE event_sequence = ? AND webhook_id = (SELECT id FROM event_webhooks WHERE name = ?)
             """,
             [
-                now.millisecondsSince1970, next?.millisecondsSince1970, next == nil, next == nil, sequence, webhook,
+                now.millisecondsSince1970, retryTime?.millisecondsSince1970, isParked, isParked, sequence, webhook,
             ])
         try execute(
             "UPDATE event_webhooks SET last_failed_at = ?, last_failure = ? WHERE name = ?",
             [now.millisecondsSince1970, reason.cut(toBytes: EventRow.longestDetail), webhook])
     }
 
+    /// Notifies the event observer after the commit, so that the deliveries start again.
     func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int {
-        noteEvents()
+        markEventsChanged()
         var left = max(0, limit)
         for state in try webhooks() where state.parked > 0 && (webhook == nil || webhook == state.name) {
+            // The trigger `event_deliveries_parked_or_not` puts each delivery back into its lane, and sets `is_next`
+            // again.
             left -= try execute(
                 """
                 UPDATE event_deliveries SET is_parked = 0, failures = 0, first_failed_at = NULL, due_at = 0

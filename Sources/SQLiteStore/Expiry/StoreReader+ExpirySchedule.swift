@@ -21,7 +21,8 @@ extension StoreReading {
             """, [hash.data, ends.millisecondsSince1970, days], { _ in true }) ?? false
     }
 
-    /// The last of a key pair's certificates counts: until it expires, the key pair is resolved with a valid one.
+    /// If a key pair has several certificates, `expires_at` is the time at which the last of them expires. Until then,
+    /// the key pair has a valid certificate.
     func keyPairsExpiring(before time: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
         try every(
             """

@@ -1,15 +1,17 @@
 import Vocabulary
 
-/// Finds the publicKeyHashes that begin with a text, in any of their spellings.
+/// Converts the beginning of a publicKeyHash in hexadecimal or Base64 to ranges of hashes, which a query can search.
 enum HashPrefix {
-    /// From one hash to another, both included.
+    /// The hashes from `lowest` to `highest`, both included.
     struct Range: Hashable {
         let lowest: PublicKeyHash
         let highest: PublicKeyHash
     }
 
-    /// - Parameter text: the beginning of 64 hexadecimal digits of either case, 44 characters of Base64, or 43 of Base64url.
-    /// - Returns: one range for each spelling that can begin with the text; most short texts have two.
+    /// - Parameter text: the beginning of 64 hexadecimal digits of either case, 44 characters of Base64, or 43 of
+    ///   Base64url.
+    /// - Returns: one range for each of the two encodings that can begin with the text. A short text in hexadecimal has
+    ///   two ranges, because it is also the beginning of a hash in Base64.
     static func ranges(of text: String) -> [Range] {
         var found: [Range] = []
         for range in [hexadecimal(text), base64(text)] {
@@ -34,7 +36,7 @@ enum HashPrefix {
         return range(digits, bitsPerDigit: 6)
     }
 
-    /// RFC 4648 tables 1 and 2.
+    /// The value of a character in Base64 or Base64url (RFC 4648, tables 1 and 2); nil for other characters.
     private static func base64Value(_ letter: UInt8) -> Int? {
         switch letter {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(letter - UInt8(ascii: "A"))
@@ -46,7 +48,10 @@ enum HashPrefix {
         }
     }
 
-    /// - Returns: nil for more bits than a hash has, unless the excess bits are zero: Base64 has two of them.
+    /// The hashes that begin with the bits of these digits.
+    ///
+    /// - Returns: nil for an empty text, and for a text with more than the 256 bits of a hash. 43 characters of Base64
+    ///   have 258 bits; they are accepted if the last two bits are zero.
     private static func range(_ digits: [Int], bitsPerDigit: Int) -> Range? {
         guard !digits.isEmpty, (digits.count - 1) * bitsPerDigit < 256 else { return nil }
         var lowest = [UInt8](repeating: 0x00, count: 32)

@@ -48,7 +48,7 @@ extension SQLiteStore: KeyRotationStore {
         try await writeStore { transaction in
             var done = 0
             for (old, new) in seals {
-                // Skips a key that was destroyed meanwhile.
+                // Changes no row if the key was destroyed or its seal was replaced after `old` was read.
                 done += try transaction.execute(
                     """
                     UPDATE sealed_private_keys SET seal_version = ?, data_key_id = ?, sealed_bytes = ?
@@ -68,6 +68,8 @@ extension SQLiteStore: KeyRotationStore {
         try await writeStore { transaction in
             let remaining = try transaction.countSeals(notUnder: rotation.dataKeyIdentifier)
             guard remaining == 0 else { return remaining }
+            // Zeros of the same length overwrite each old data key. Its row is kept, because the rows of destroyed
+            // private keys refer to it.
             try transaction.execute(
                 """
                 UPDATE data_keys SET sealed_bytes = zeroblob(length(sealed_bytes))
@@ -80,12 +82,13 @@ extension SQLiteStore: KeyRotationStore {
     }
 
     package func eraseTraces(of rotation: KeyRotation) async throws {
-        // SQLite stores an identifier below 128 in one byte. A row that referred to such a data key has grown, so it may have
-        // moved and left its old bytes in the page.
-        let hasMoved = try await readStore { reader in
+        // SQLite stores an id below 128 in at most one byte, and a higher id in more. If the id of a row's data key
+        // changes from a low one to a higher one, the row grows. SQLite may then move it, and leave its old bytes in
+        // the page. To remove them, the whole file is rewritten.
+        let mayHaveMoved = try await readStore { reader in
             try reader.first("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
         }
-        if hasMoved { try await rewrite() }
+        if mayHaveMoved { try await rewrite() }
         try await eraseRemovedBytes()
     }
 
@@ -100,12 +103,13 @@ extension SQLiteStore: KeyRotationStore {
 }
 
 extension SQLiteStore {
-    /// Rewrites the whole file. Other writes wait; readers do not.
+    /// Writes the whole database to its file again, without unused bytes. Other writes wait meanwhile; reads do not.
     private func rewrite() async throws {
         try queue.requireReady()
         do {
             try await pool.writeWithoutTransaction { [queue] db in
                 try queue.requireInPlace()
+                // VACUUM creates a temporary copy of the database, which may be too large for the memory.
                 try db.execute(sql: "PRAGMA temp_store = FILE")
                 defer { try? db.execute(sql: "PRAGMA temp_store = MEMORY") }
                 try db.execute(sql: "VACUUM")
@@ -122,7 +126,8 @@ extension StoreReading {
             FROM key_rotations ORDER BY id DESC LIMIT 1
             """, []
         ) { row in
-            // Also counts keys that were sealed before the rotation began and stored after, so it can exceed the total.
+            // `done` can exceed `total`, which was counted when the rotation began: it also counts keys that were
+            // sealed before and stored after that.
             let done = try row.integer("done")
             return KeyRotation(
                 identifier: try row.integer("id"), state: try row.oneOf(KeyRotation.State.self, "state"),

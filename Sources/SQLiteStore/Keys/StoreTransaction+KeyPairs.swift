@@ -42,7 +42,8 @@ extension StoreTransaction {
         noteChange(of: keyPair.publicKeyHash)
     }
 
-    /// Also sets the state to `destroyed`.
+    /// Overwrites the sealed private key with zeros. The trigger `key_pairs_destroyed` then sets the state to
+    /// `destroyed`.
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws {
         guard try keyPair(hash) != nil else { throw MerchantError(.keyNotFound, "there is no key pair \(hash)") }
         try eraseSealedPrivateKey(of: hash)
@@ -63,7 +64,8 @@ extension StoreTransaction {
 }
 
 extension StoreTransaction {
-    /// Zeros of the same length overwrite the bytes in place, so that no copy of the row stays in the file.
+    /// Overwrites the sealed bytes with zeros of the same length. The row keeps its size, so SQLite does not move it
+    /// and leaves no copy of it in the file.
     private func eraseSealedPrivateKey(of hash: PublicKeyHash) throws {
         try execute(
             """
@@ -72,7 +74,8 @@ extension StoreTransaction {
             """, [hash.data])
     }
 
-    /// A rotation may end between the sealing of a new key and this insertion.
+    /// Refuses a private key that is sealed under an erased data key. This happens if a rotation erases the data key
+    /// after the private key was sealed and before it is inserted.
     private func refuseRetired(_ dataKey: Int) throws {
         let isRetired = try first(
             "SELECT sealed_bytes = zeroblob(length(sealed_bytes)) AS retired FROM data_keys WHERE id = ?", [dataKey]

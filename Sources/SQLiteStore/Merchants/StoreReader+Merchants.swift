@@ -18,7 +18,8 @@ extension StoreReading {
     }
 
     func platformIntegrators(limit: Int) throws -> [MerchantIdentifier] {
-        // '/' is the character after '.', so all identifiers with this prefix lie between.
+        // '/' is the character after '.', so all identifiers that begin with 'platformintegrator.' are between the two
+        // texts.
         try every(
             """
             SELECT identifier FROM merchants

@@ -2,29 +2,34 @@ import CSQLite
 import GRDB
 import MerchantCore
 
-/// The databases of this program, by the `application_id` in their headers.
+/// The two databases of this program. Each has its own `application_id` in its file header.
 enum DatabaseKind: Int32 {
-    /// "mkdy".
+    /// The main database: "mkdy" in ASCII.
     case merchants = 0x6D6B_6479
-    /// "mkcl".
+    /// The claims database: "mkcl" in ASCII.
     case claims = 0x6D6B_636C
 }
 
 /// Opens connections with the settings that the daemon relies on.
 enum Connections {
+    /// The most connections that only read.
     static let readers = 4
+    /// How long a statement waits for a lock that another connection or program holds.
     static let busyMilliseconds = 5000
-    /// Enough for the inner pages of every index at about 100,000 merchants: hashes are inserted at random places.
+    /// Large enough for the inner pages of every index at about 100,000 merchants. Hashes are inserted at random places
+    /// of an index, so any of these pages may be needed next.
     private static let writerCacheKilobytes = 16 << 10
-    /// In bytes. A longer write-ahead log is truncated to this length after a checkpoint.
+    /// In bytes. SQLite truncates a longer write-ahead log to this length after a checkpoint.
     private static let longestIdleLog = 64 << 20
 
-    /// Makes SQLite free memory with the program's `free`, which overwrites it. SQLite's own pools would keep it unchanged.
+    /// Makes SQLite free memory with the program's `free`, which overwrites the memory. SQLite's own pools would keep
+    /// the content of freed memory, and with it copies of sealed keys.
     ///
-    /// Runs once, before the first connection of the process. After SQLite was initialized, it has no effect.
+    /// Must be read before the first connection of the process is opened: after SQLite is initialized, it has no
+    /// effect. Swift runs its initializer once.
     static let withoutMemoryPools: Void = { _ = csqlite_use_no_pools() }()
 
-    /// Opens one connection that writes and checkpoints, and up to ``readers`` that only read.
+    /// Opens the main database: one connection that writes and checkpoints, and up to ``readers`` that only read.
     ///
     /// - Parameter trace: receives the text of each statement, without its values.
     static func open(_ place: DatabaseFile.Place, trace: (@Sendable (String) -> Void)?) throws -> DatabasePool {
@@ -36,8 +41,8 @@ enum Connections {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)
         configuration.prepareDatabase { db in
-            // Readers are opened when they are needed. If another file has the name by then, a reader would combine that file
-            // with the log of this one.
+            // GRDB opens readers when they are needed. If the path names another file by then, a reader would combine
+            // that file with the log of the opened one.
             try place.require()
             if !db.configuration.readonly { try refuseForeign(db, path: place.path, kind: .merchants) }
             try db.execute(
@@ -53,14 +58,16 @@ enum Connections {
         }
         let pool = try DatabasePool(path: place.path, configuration: configuration)
         try pool.writeWithoutTransaction { db in
-            // GRDB sets NORMAL after `prepareDatabase`; commits would then survive a crash of the daemon, but no power failure.
+            // GRDB sets `synchronous = NORMAL` after `prepareDatabase`. With NORMAL, a commit survives a crash of the
+            // daemon, but a power failure may lose it.
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(writerCacheKilobytes)")
             try requireSettings(required, on: db)
         }
         return pool
     }
 
-    /// Opens the one connection for claims. Claims are not secret, so removed ones need not be overwritten.
+    /// Opens the claims database with one connection. Claims are not secret, so the bytes of removed claims need not be
+    /// overwritten, and `secure_delete` is not required.
     static func openClaims(path: String) throws -> DatabaseQueue {
         withoutMemoryPools
         var configuration = Configuration()
@@ -85,7 +92,7 @@ enum Connections {
         return queue
     }
 
-    /// The settings that the writing connection must have; `synchronous` 2 is FULL.
+    /// The settings that the writing connection must have. For `synchronous`, 2 means FULL.
     private static let required = [
         ("journal_mode", "wal"), ("synchronous", "2"), ("foreign_keys", "1"), ("secure_delete", "1"),
         ("trusted_schema", "0"), ("cell_size_check", "1"), ("busy_timeout", "\(busyMilliseconds)"),
@@ -103,7 +110,9 @@ enum Connections {
         return settings
     }
 
-    /// SQLite ignores settings that it was built without, so they are read back.
+    /// Reads the settings back, because SQLite ignores a setting that it was built without.
+    ///
+    /// - Throws: `storeUnavailable` if a setting differs from `required`.
     private static func requireSettings(_ required: [(String, String)], on db: Database) throws {
         let settings = try settings(of: db)
         for (name, expected) in required where settings[name] != expected {
@@ -112,7 +121,8 @@ enum Connections {
         }
     }
 
-    /// Refuses another program's file. Runs before any setting, so that the file is not changed.
+    /// Refuses a database of another program. Accepts an empty database, because it is new. Must be called before any
+    /// setting is changed, so that a refused file stays as it is.
     static func refuseForeign(_ db: Database, path: String, kind: DatabaseKind) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard found != kind.rawValue else { return }

@@ -3,9 +3,10 @@ import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// Prepares the database's file for SQLite: only the daemon's user may use it, from its creation on.
+/// Creates or checks the files of a database before SQLite opens them, so that only the daemon's user can access them,
+/// and detects that an open file was removed or replaced.
 enum DatabaseFile {
-    /// Identifies a file independently of its name.
+    /// Identifies a file by its device and inode, which do not change when the file is renamed.
     struct Identity: Hashable, CustomStringConvertible {
         private let device: UInt64
         let inode: UInt64
@@ -21,9 +22,10 @@ enum DatabaseFile {
         var description: String { "inode \(inode) of device \(device)" }
     }
 
-    /// Two equal values mean that the file was not written to between them.
+    /// Detects writes to a database's file: if two values of one path are equal, the file was not changed between them.
     struct WriteState: Equatable {
         private let file: stat?
+        /// Whether the database has a write-ahead log.
         let hasLog: Bool
 
         init(of path: String) {
@@ -33,14 +35,14 @@ enum DatabaseFile {
         }
 
         static func == (left: Self, right: Self) -> Bool {
-            func words(_ file: stat?) -> [Int] {
+            func fields(_ file: stat?) -> [Int] {
                 file.map { [Int($0.st_ino), Int($0.st_size), $0.st_mtim.tv_sec, $0.st_mtim.tv_nsec] } ?? []
             }
-            return left.hasLog == right.hasLog && words(left.file) == words(right.file)
+            return left.hasLog == right.hasLog && fields(left.file) == fields(right.file)
         }
     }
 
-    /// The file of an open database was removed or replaced.
+    /// The error if a file of an open database was removed or replaced.
     struct Replaced: Error {
         let path: String
         let found: String
@@ -51,7 +53,8 @@ enum DatabaseFile {
     final class Place: Sendable {
         let path: String
         private let opened: Identity
-        /// SQLite keeps the same file while any connection is open, also when it empties it.
+        /// The identity of the write-ahead log; nil before ``rememberLog()``. SQLite uses one log file while any
+        /// connection is open, even if it truncates the log.
         private let log = Mutex<Identity?>(nil)
 
         init(of path: String) throws(MerchantError) {
@@ -59,13 +62,14 @@ enum DatabaseFile {
             opened = try Identity(of: path)
         }
 
-        /// Call it when SQLite has created the log.
+        /// Stores the identity of the write-ahead log. Call it after SQLite has created the log.
         func rememberLog() {
             let found = try? Identity(of: path + "-wal")
             log.withLock { $0 = found }
         }
 
-        /// SQLite continues to write to a file that was moved or removed; the next start would not find those changes.
+        /// Checks that the paths of the database and of its write-ahead log still name the opened files. SQLite
+        /// continues to write to a file that was moved or removed, and the next start would not find those changes.
         ///
         /// - Throws: if a path names another file now, or none.
         func require() throws(DatabaseFile.Replaced) {
@@ -73,7 +77,7 @@ enum DatabaseFile {
             if let log = log.withLock({ $0 }) { try Self.require(log, at: path + "-wal") }
         }
 
-        /// The inode of the opened file if its path names another file or none now; nil if it is in its place.
+        /// nil if the database's path names the opened file. Otherwise the inode of the opened file.
         var replaced: UInt64? { (try? Identity(of: path)) == opened ? nil : opened.inode }
 
         private static func require(_ expected: Identity, at path: String) throws(DatabaseFile.Replaced) {
@@ -84,16 +88,18 @@ enum DatabaseFile {
         }
     }
 
-    /// Creates the file, empty and with mode 0600, or checks that an existing one belongs only to the daemon's user.
+    /// Creates an empty file with mode 0600. If the file exists, checks that it, its write-ahead log and its shared
+    /// memory are regular files of the daemon's user that no other user can access.
     ///
-    /// SQLite gives the write-ahead log and the shared memory the mode of the database's file.
+    /// SQLite later creates the write-ahead log and the shared memory with the mode of the database's file.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable`, saying what was found and what was expected.
+    /// - Throws: ``MerchantError`` `storeUnavailable` if the file cannot be created or fails the check.
     static func prepare(at path: String) throws(MerchantError) {
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
             guard errno == EEXIST else { throw failure("cannot create the database '\(path)'") }
-            // Checks by name: closing a descriptor of an open database would release SQLite's locks on it.
+            // Does not open the files: if this process has the database open, closing another descriptor of it would
+            // release SQLite's locks.
             for name in [path, path + "-wal", path + "-shm"] { try checkOwnership(of: name) }
             return
         }
@@ -104,7 +110,7 @@ enum DatabaseFile {
         try syncDirectory(of: path)
     }
 
-    /// After a power failure a new file keeps its name only if its directory was synced.
+    /// Syncs the directory of a new file: otherwise the file may have no name after a power failure.
     static func syncDirectory(of path: String) throws(MerchantError) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -113,9 +119,10 @@ enum DatabaseFile {
         guard fsync(descriptor) == 0 else { throw failure("cannot sync the directory '\(directory)'") }
     }
 
-    /// Identifies the contents of a write-ahead log until SQLite restarts it: the salts in its header and their number.
+    /// Identifies the content of a write-ahead log by its checkpoint sequence number and two salts, in hexadecimal.
+    /// SQLite changes these fields of the log's header when it starts to overwrite the log from the beginning.
     ///
-    /// - Returns: nil without a log, or with an empty one.
+    /// - Returns: nil if there is no log or the log is empty.
     static func logGeneration(of path: String) -> String? {
         let file = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return nil }

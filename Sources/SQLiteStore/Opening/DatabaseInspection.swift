@@ -5,31 +5,38 @@ package import MerchantCore
 import Schema
 package import Vocabulary
 
-/// Reads a database without changing it, for use while no daemon runs or when it cannot start.
+/// The state of a database, read without changing the file. Needs no running daemon, so that it also works if the
+/// daemon cannot start.
 package struct DatabaseInspection: Sendable {
     package let schemaVersion: Int
-    /// The version to which this program would upgrade it.
+    /// The schema version to which this program would upgrade the database.
     package let knownSchemaVersion: Int
-    /// Faults that SQLite's own check finds; empty for a sound database.
+    /// The faults that SQLite's `quick_check` finds; empty if there are none.
     package let faults: [String]
-    /// Rows that satisfy the schema but are not what the daemon wrote.
+    /// The findings of ``IntegrityCheck``: changes by other programs that SQLite's own check cannot find. Empty if the
+    /// schema is older than this program's, because then they are not checked.
     package let inconsistentContent: [String]
-    /// The faults of the audit chain.
+    /// Audit records that are missing, altered or reordered.
     package let auditBreaks: [AuditBreak]
     package let dataKeys: [SealedDataKey]
     package let counts: StoreCounts
+    /// What the database has recorded about backups; nil if it cannot be read.
     package let coverage: BackupCoverage?
     /// The time of the last audit record.
     package let lastRecordAt: Timestamp?
-    /// nil if it cannot be counted, because the schema is older or an index is missing.
+    /// How many certificates of active key pairs have expired or expire soon; nil if they cannot be counted, because
+    /// the schema is older or an index is missing.
     package let ending: ExpiryCounts?
-    /// The value of the requested fact; nil without one.
+    /// The value of the row in `daemon_facts` that the caller asked for; nil if there is none or it is empty.
     package let fact: String?
 
-    /// A first start was interrupted before it created the schema or the first data key. The next start continues.
+    /// The error if the database has no schema or no data key: the daemon's first start was interrupted. The next start
+    /// creates what is missing.
     package struct Unfinished: Error {}
 
-    /// - Parameter fact: the name of a fact to read.
+    /// - Parameters:
+    ///   - now: the time with which the expiry of certificates is compared.
+    ///   - fact: the name of the row in `daemon_facts` to read into ``fact``.
     /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program; ``Unfinished``.
     package init(of path: String, at now: Timestamp, fact: String) throws {
         self = try SQLiteErrors.translating {
@@ -37,7 +44,10 @@ package struct DatabaseInspection: Sendable {
         }
     }
 
-    /// A file without a write-ahead log is read as immutable. If another program changes it meanwhile, it is read again.
+    /// Runs `body` on a connection that only reads.
+    ///
+    /// Without a write-ahead log, SQLite reads the file as immutable and takes no locks. If another program changes the
+    /// file meanwhile, the result may mix two states, so `body` runs again: up to four times in all.
     private static func read<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
         for _ in 0..<4 {
             let before = DatabaseFile.WriteState(of: path)
@@ -49,22 +59,22 @@ package struct DatabaseInspection: Sendable {
             "another program keeps opening and closing the database: stop it, then repeat the command")
     }
 
-    /// Whether a database holds an audit record with this hash and passes SQLite's integrity check. Reads the whole file.
-    ///
-    /// False if the database cannot be read.
+    /// Whether a database holds the audit record of this head and passes SQLite's `integrity_check`. Reads the whole
+    /// file. False if the database cannot be read.
     package static func holds(_ head: AuditHead, in path: String) -> Bool {
         (try? read(path) { try holds(head, $0) && isSound($0) }) ?? false
     }
 
-    /// As ``holds(_:in:)``, without the integrity check.
+    /// Whether a database holds the audit record of this head. False if the database cannot be read.
     package static func contains(_ head: AuditHead, in path: String) -> Bool {
         (try? read(path) { try holds(head, $0) }) ?? false
     }
 
-    /// Whether a database's file, without its write-ahead log, lacks an audit record.
+    /// Whether a database's file, read without its write-ahead log, lacks the audit record of this head. False if the
+    /// file cannot be read.
     ///
-    /// - Parameter isSound: whether the file must also pass the integrity check. After an interrupted checkpoint, a file may seem
-    ///   to lack a record that it holds.
+    /// - Parameter isSound: if true, the result is true only if the file also passes SQLite's `integrity_check`. After
+    ///   an interrupted checkpoint, a file may seem to lack a record that it holds.
     package static func lacks(_ head: AuditHead, inFileAlone path: String, isSound: Bool) -> Bool {
         let found = try? queue(path, isAlone: true).read { db in
             try !holds(head, db) && (!isSound || Self.isSound(db))
@@ -81,23 +91,25 @@ package struct DatabaseInspection: Sendable {
         try SQLiteStore.faults(in: db, byCheck: "integrity_check").isEmpty
     }
 
-    /// The value of a fact; nil if there is none or the database cannot be read.
+    /// The value of a row in `daemon_facts`; nil if there is none or the database cannot be read.
     package static func fact(_ name: String, in path: String) -> String? {
         try? read(path) { try StoreReader(db: $0).daemonFact(name) }
     }
 
-    /// Identifies the contents of a write-ahead log until SQLite restarts it; nil without a log.
+    /// As ``DatabaseFile/logGeneration(of:)``.
     package static func logGeneration(of path: String) -> String? { DatabaseFile.logGeneration(of: path) }
 
-    /// A connection that only reads.
+    /// Opens a connection that only reads.
     ///
-    /// - Parameter isAlone: whether to ignore a write-ahead log; nil: if there is none.
+    /// - Parameter isAlone: if true, SQLite reads the file as immutable and ignores a write-ahead log. If false, it
+    ///   reads the log, too. nil means true if there is no log.
     static func queue(_ path: String, isAlone: Bool? = nil) throws -> DatabaseQueue {
         Connections.withoutMemoryPools
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
-        // Without a log no program writes to the database, and SQLite must not create one.
+        // Without a log, no program writes to the database. It is opened as immutable, because SQLite would otherwise
+        // create a log.
         let isAlone = isAlone ?? (access(path + "-wal", F_OK) != 0)
         let name = isAlone ? "file:\(Self.escaped(path))?immutable=1" : path
         return try DatabaseQueue(path: name, configuration: configuration)
@@ -144,7 +156,8 @@ package struct DatabaseInspection: Sendable {
         }
     }
 
-    /// Escapes the characters that have a meaning in a URI (RFC 3986). Two slashes at the beginning would introduce a host.
+    /// Escapes the characters of a path that have a meaning in a URI (RFC 3986). Removes all but one slash at the
+    /// beginning, because two slashes would introduce a host name.
     private static func escaped(_ path: String) -> String {
         (path.hasPrefix("/") ? "/" + path.drop { $0 == "/" } : path).replacing("%", with: "%25").replacing(
             "?", with: "%3F"
@@ -152,7 +165,7 @@ package struct DatabaseInspection: Sendable {
     }
 }
 
-/// The data keys of a database that is only inspected.
+/// The data keys that a ``DatabaseInspection`` has read. Refuses new ones.
 package struct InspectedDataKeys: DataKeyRepository {
     private let rows: [SealedDataKey]
 

@@ -3,27 +3,30 @@ import MerchantCore
 import Schema
 import Vocabulary
 
-/// Finds what SQLite's own check cannot: rows that satisfy the schema but are not what the daemon wrote.
+/// Finds changes by other programs that SQLite's own check cannot find, because the changed rows satisfy the schema.
 enum IntegrityCheck {
-    /// The most findings of each stage.
+    /// After about this many findings, a stage ends.
     private static let mostNamed = 20
     private static let keyPairsPerBatch = 2000
     private static let recordsPerBatch = 20_000
-    /// The actions after which a key pair is in the state that the record names.
+    /// The audit actions whose records name the new state of the key pair in `value_after`.
     private static let actions: [AuditAction] = [
         .keyGenerated, .keyImported, .certificateStored, .keyPromoted, .keySuperseded, .keyRevoked, .keyRestored,
         .keyDestroyed,
     ]
 
-    /// What is checked next. The check runs in bounded batches, so that the write-ahead log can be checkpointed between two.
+    /// What the next batch checks. The check runs in bounded batches, so that the write-ahead log can be checkpointed
+    /// between two of them.
     enum Stage: Sendable {
+        /// Key pairs with a higher row id.
         case keyPairs(after: Int)
+        /// Audit records with a higher sequence.
         case records(after: Int)
         case schema
 
         fileprivate static let first = keyPairs(after: 0)
 
-        /// The stage after this one.
+        /// The beginning of the stage after this one; nil after the last.
         fileprivate var following: Stage? {
             switch self {
             case .keyPairs: .records(after: 0)
@@ -51,13 +54,13 @@ enum IntegrityCheck {
         }
     }
 
-    /// A check that fails is a finding, because an altered row can make it fail.
+    /// Turns the error of a batch into a finding, because an altered row can make a query fail.
     private static func unfinished(_ stage: Stage, _ error: any Error) -> Batch {
         let why = (SQLiteErrors.translated(error) as? MerchantError)?.detail ?? "\(error)"
         return (["\(stage.name) could not be checked: \(why)"], stage.following)
     }
 
-    /// Checks everything in one read.
+    /// Checks everything in one read transaction.
     static func findings(in db: Database) -> [String] {
         var found: [String] = []
         var next: Stage? = .first
@@ -70,7 +73,8 @@ enum IntegrityCheck {
         return found
     }
 
-    /// Checks everything, each batch in one read, and names about twenty faults of each stage.
+    /// Checks everything, each batch in a read transaction of its own. Returns about ``mostNamed`` findings of each
+    /// stage at most.
     static func findings(in store: SQLiteStore) async throws -> [String] {
         var found: [String] = []
         var next: Stage? = .first
@@ -86,9 +90,10 @@ enum IntegrityCheck {
         return found
     }
 
-    /// Checks some key pairs: each must be in the state of its last audit record, and stored with the public key of its hash.
+    /// Checks one batch of key pairs. Each must be in the state that its last audit record names, and its public key
+    /// must have its publicKeyHash.
     ///
-    /// To change a state unnoticed, an attacker would have to change the audit chain as well.
+    /// An attacker who changes a state would have to change the audit, too, which breaks its hash chain.
     private static func inconsistentKeyPairs(in db: Database, after row: Int) throws -> Batch {
         let names = actions.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         let rows = try Row.fetchCursor(
@@ -110,13 +115,16 @@ enum IntegrityCheck {
                 found.append(
                     "\(hash) is \(state) in the database, \(recorded) by its last audit record: the row was altered")
             }
-            let held = PublicKeyHash(of: try row.bytes("subject_public_key_info"))
-            if held != hash { found.append("\(hash) is stored with the public key of \(held): the row was altered") }
+            let actual = PublicKeyHash(of: try row.bytes("subject_public_key_info"))
+            if actual != hash {
+                found.append("\(hash) is stored with the public key of \(actual): the row was altered")
+            }
         }
         return (found, count < keyPairsPerBatch ? Stage.keyPairs(after: 0).following : .keyPairs(after: last))
     }
 
-    /// Checks some audit records: the key pair or merchant that each created must exist, because neither is ever deleted.
+    /// Checks one batch of audit records. If a record says that a key pair or merchant was created, its row must exist,
+    /// because the daemon never deletes one.
     private static func missingRows(in db: Database, after sequence: Int) throws -> Batch {
         let end = sequence + recordsPerBatch
         let rows = try Row.fetchAll(
@@ -139,8 +147,9 @@ enum IntegrityCheck {
         return (found, end < last ? .records(after: end) : Stage.records(after: 0).following)
     }
 
-    /// Tables, indexes and triggers that differ from the migrations. Tables and indexes that another program added, such as a
-    /// replication tool, are accepted; triggers are not, because they change the daemon's tables.
+    /// Compares tables, indexes and triggers with those that the migrations create. Accepts additional tables and
+    /// indexes, because another program such as a replication tool may need them. Reports additional triggers, because
+    /// they can change the daemon's tables.
     private static func alteredSchema(in db: Database) throws -> [String] {
         let expected = try DatabaseQueue().write { fresh in
             for migration in Schema.migrations { try fresh.execute(sql: migration.sql) }
@@ -158,7 +167,7 @@ enum IntegrityCheck {
     }
 
     private static func objects(of db: Database) throws -> [String: String] {
-        // SQLite's own tables and automatic indexes have no text of their own.
+        // Omits automatic indexes, which have no SQL text, and SQLite's own tables, which the migrations do not create.
         let rows = try Row.fetchAll(
             db,
             sql:
@@ -171,7 +180,7 @@ enum IntegrityCheck {
 }
 
 extension SQLiteStore {
-    /// Key pairs whose state differs from their last audit record or whose public key differs from their hash; key pairs and
-    /// merchants of the audit that are missing; altered parts of the schema.
+    /// Finds key pairs whose state differs from their last audit record, or whose public key does not have their hash.
+    /// Also finds key pairs and merchants that the audit names but that are missing, and altered parts of the schema.
     package func inconsistentContent() async throws -> [String] { try await IntegrityCheck.findings(in: self) }
 }

@@ -6,9 +6,11 @@ import Vocabulary
 
 /// Upgrades the schema of a database.
 enum Migrations {
-    /// Runs the migrations that the database lacks, each in one transaction with its row and the file's `user_version`.
+    /// Runs the migrations that were not yet applied to the database. Each runs in one transaction, which also inserts
+    /// its row into `migrations` and sets the database's `user_version`.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable` if the database is newer than the migrations, or its migrations differ.
+    /// - Throws: ``MerchantError`` `storeUnavailable` if a newer program wrote the database, or if an applied migration
+    ///   differs from this program's.
     static func apply(
         _ migrations: [(name: String, sql: String)], to db: Database, kind: DatabaseKind, at now: Timestamp
     ) throws {
@@ -21,7 +23,7 @@ enum Migrations {
         }
     }
 
-    /// Checks without changing anything.
+    /// Compares the migrations that were applied to the database with `migrations`. Changes nothing.
     ///
     /// - Returns: the schema's version.
     /// - Throws: as ``apply(_:to:kind:at:)``.
@@ -49,7 +51,7 @@ enum Migrations {
         try db.execute(
             sql: "INSERT INTO migrations (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
             arguments: [version, migration.name, digest(of: migration.sql), now.millisecondsSince1970])
-        // Pragmas take no arguments; both values are integers of this program.
+        // A pragma accepts no bound arguments. Both values are integers, so they need no escaping.
         try db.execute(sql: "PRAGMA application_id = \(kind.rawValue)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }

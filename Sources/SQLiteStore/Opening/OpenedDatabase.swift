@@ -3,9 +3,9 @@ import GRDB
 package import MerchantCore
 import Schema
 
-/// A database file that is open and has the current schema. It can be read; ``SQLiteStore`` also writes to it.
+/// An open database with the current schema, which can be read before a ``SQLiteStore`` is built with it.
 ///
-/// It is a type of its own because a store is built with values that are read from its database.
+/// It is a type of its own because building a store needs values from its database, such as the last confirmed time.
 package struct OpenedDatabase: Sendable {
     let place: DatabaseFile.Place
     let pool: DatabasePool
@@ -13,17 +13,17 @@ package struct OpenedDatabase: Sendable {
     /// Opens the database, creates it if there is none, and upgrades its schema.
     ///
     /// - Parameters:
-    ///   - clock: for the time of a migration.
+    ///   - clock: gives the time that is stored with each applied migration.
     ///   - trace: receives the text of each statement, without its values, on the thread that runs it.
-    ///   - migrations: the schema; tests pass their own.
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users may read or write, that another program
-    ///   created, or that a newer program wrote; the file is not changed then.
+    ///   - migrations: the migrations of the schema, oldest first; tests pass their own.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users may read or write, that another
+    ///   program created, or that a newer version of this program wrote. Such a file is not changed.
     package init(
         path: String, clock: any WallClock, trace: (@Sendable (String) -> Void)? = nil,
         migrations: [(name: String, sql: String)] = Schema.migrations
     ) throws {
         (place, pool) = try SQLiteErrors.translating {
-            // With a leading "./" a name such as ":memory:" has no special meaning for SQLite.
+            // SQLite gives names such as ":memory:" a special meaning, but not paths that begin with "./".
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.prepare(at: path)
             let place = try DatabaseFile.Place(of: path)
@@ -44,7 +44,7 @@ package struct OpenedDatabase: Sendable {
         return place.replaced
     }
 
-    /// Reads on the calling thread, and blocks it. If the read fails, closes the file and keeps its write-ahead log.
+    /// Reads on the calling thread, and blocks it. If the read fails, closes the database and keeps its write-ahead log.
     package func readOrClose<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
         do { return try pool.read { try body(StoreReader(db: $0)) } } catch {
             // The file may be damaged: a checkpoint would write the log's pages into it and remove the log.

@@ -57,7 +57,7 @@ extension StoreReading {
             [registration], RegistrationRow.Domain.init)
     }
 
-    /// The id of the row.
+    /// The id of the registration's row; nil if there is none.
     func identifier(of partner: PartnerInternalMerchantIdentifier) throws -> Int64? {
         try first("SELECT id FROM registrations WHERE partner_internal_merchant_identifier = ?", [partner.rawValue]) {
             try $0.decode(Int64.self, forColumn: "id")

@@ -13,7 +13,7 @@ extension StoreTransaction {
             RegistrationRow.insertion,
             [partner.rawValue] + RegistrationRow.values(registration)
                 + [registration.createdAt.millisecondsSince1970])
-        try addDomains(of: registration, to: db.lastInsertedRowID, before: [])
+        try writeDomains(of: registration, to: db.lastInsertedRowID, before: [])
     }
 
     func update(_ registration: Registration) throws {
@@ -22,7 +22,8 @@ extension StoreTransaction {
             throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
         }
         let before = try domains(of: id)
-        // In this order, because the schema refuses known domains without a known name.
+        // The schema refuses domains that Apple has (`is_known`) in a registration without a `known_name`. So this loop
+        // first clears those that Apple no longer has. Those that Apple has now are written last.
         let known = registration.known?.details?.domainNames ?? []
         for domain in before where domain.isKnown && !known.contains(domain.name) {
             if domain.isDesired {
@@ -34,15 +35,17 @@ extension StoreTransaction {
             }
         }
         try execute(RegistrationRow.change, RegistrationRow.values(registration) + [id])
-        try addDomains(of: registration, to: id, before: before)
+        try writeDomains(of: registration, to: id, before: before)
     }
 
-    /// Writes the domains that changed, and removes those that neither side has.
-    private func addDomains(of registration: Registration, to id: Int64, before: [RegistrationRow.Domain]) throws {
+    /// Writes the domains that changed, and removes those that are neither desired nor at Apple.
+    ///
+    /// - Parameter before: the domains in the database, before ``update(_:)`` cleared some of them.
+    private func writeDomains(of registration: Registration, to id: Int64, before: [RegistrationRow.Domain]) throws {
         let desired = Set(registration.desired.domainNames.map(\.rawValue))
         let known = registration.known?.details?.domainNames ?? []
         for domain in before where !desired.contains(domain.name) && !known.contains(domain.name) {
-            // A domain that only Apple had was removed above.
+            // ``update(_:)`` has already removed a domain that only Apple had.
             if domain.isDesired { try removeDomain(domain.name, of: id) }
         }
         for name in desired.union(known).sorted() {

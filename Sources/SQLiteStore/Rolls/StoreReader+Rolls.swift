@@ -25,6 +25,7 @@ extension StoreReading {
             index = "INDEXED BY rolls_open"
             conditions.append("ended_at IS NULL")
         case .state(let state, let time):
+            // A quiet roll is stored as `promoted`; only `idle_since` distinguishes the two.
             index = "INDEXED BY rolls_by_step"
             conditions.append("step = ?")
             arguments += [state == .quiet ? RollState.promoted.rawValue : state.rawValue]
@@ -55,12 +56,14 @@ extension StoreReading {
 
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int] {
         var counts: [RollState: Int] = [:]
+        // '/' is the character after '.', so all names that begin with 'rolls.' are between the two texts.
         for (name, value) in try every(
             "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [],
             { (try $0.text("name"), try $0.integer("value")) })
         {
             if let state = RollState(rawValue: String(name.dropFirst("rolls.".count))) { counts[state] = value }
         }
+        // The totals count quiet rolls as promoted.
         let quiet =
             try first(
                 """

@@ -12,6 +12,7 @@ extension StoreTransaction {
                 .rollStateConflict,
                 "roll \(open.rollId) of \(merchant) is open for \(algorithm.rawValue), expected none beside a new one")
         }
+        // The first step follows from the state of the new key, as in the trigger `rolls_follow_their_new_key`.
         try execute(
             """
             INSERT INTO rolls (merchant_identifier, algorithm, from_key, to_key, started_at, remind_at, step, since)
@@ -30,6 +31,8 @@ extension StoreTransaction {
     }
 
     func update(_ roll: Roll) throws {
+        // Sets `step` and `since` only if the roll has ended. For an open roll, the trigger
+        // `rolls_follow_their_new_key` does.
         let changed = try execute(
             """
             UPDATE rolls

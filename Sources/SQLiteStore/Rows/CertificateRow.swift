@@ -9,7 +9,8 @@ enum CertificateRow {
     static let columns =
         "der, fingerprint, serial_number, subject, issuer, not_before, not_after, issuer_verified, stored_at"
 
-    /// - Throws: `keyDamaged` for a certificate that is not the one that was stored.
+    /// - Throws: `keyDamaged` if the certificate does not have its stored fingerprint, because the row was altered or
+    ///   is damaged.
     static func certificate(_ row: Row) throws -> StoredCertificate {
         let der = try row.bytes("der")
         let fingerprint = try row.bytes("fingerprint")

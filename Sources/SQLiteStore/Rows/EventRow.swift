@@ -5,7 +5,8 @@ import Vocabulary
 
 /// Converts an event to and from its row in `events`.
 enum EventRow {
-    /// In UTF-8 bytes. A longer detail is truncated, because an event must never make its change fail.
+    /// The most bytes of a detail in UTF-8 that the schema accepts. A longer detail is truncated, because otherwise its
+    /// event, and with it the change that the event reports, could not be stored.
     static let longestDetail = 4096
 
     static let columns =

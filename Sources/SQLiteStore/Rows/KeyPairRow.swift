@@ -24,7 +24,7 @@ enum KeyPairRow {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// - Parameter id: the id of its sealed private key.
+    /// - Parameter id: the id of the sealed private key's row, which the key pair's row must also have.
     static func values(_ keyPair: KeyPair, _ new: NewKeyPair, id: Int64) -> StatementArguments {
         [
             id, keyPair.publicKeyHash.data, keyPair.merchantIdentifier.rawValue, keyPair.algorithm.rawValue,

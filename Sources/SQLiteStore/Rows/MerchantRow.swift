@@ -4,7 +4,7 @@ import Vocabulary
 
 /// Converts a merchant to and from its row in `merchants`.
 enum MerchantRow {
-    /// The columns of the properties that an admin sets, with their values.
+    /// The properties that an admin can change: the column of each, and how to read its value from a merchant.
     private static let properties: [(column: String, value: @Sendable (Merchant) -> (any DatabaseValueConvertible)?)] =
         [
             ("name", { $0.name }), ("target_active_key_pairs", { $0.targetActiveKeyPairs }),
@@ -31,7 +31,7 @@ enum MerchantRow {
         ] + propertyValues(merchant)
     }
 
-    /// Changes the properties and the time of the removal.
+    /// A statement that writes the properties and the time of the removal.
     static let update =
         "UPDATE merchants SET \(propertyColumns.map { "\($0) = ?, " }.joined())removed_at = ? WHERE identifier = ?"
 

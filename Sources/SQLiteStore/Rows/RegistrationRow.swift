@@ -7,7 +7,8 @@ enum RegistrationRow {
     static let columns =
         "id, partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, merchant_url, merchant_identifier, created_at, changed_at, learned_at, known_name, known_encrypt_to"
 
-    /// A domain, and whether it is in the desired state, in what Apple has, or in both.
+    /// A domain of a registration. It is in the desired state, in the state at Apple as last read (`isKnown`), or in
+    /// both.
     struct Domain {
         let name: String
         let isDesired: Bool
@@ -50,7 +51,7 @@ enum RegistrationRow {
         WHERE id = ?
         """
 
-    /// The values that can change, in the order of the columns in both statements.
+    /// The values that can change, in the order of the columns in ``insertion`` and ``change``.
     static func values(_ registration: Registration) -> StatementArguments {
         let (desired, known) = (registration.desired, registration.known)
         return [

@@ -18,6 +18,7 @@ enum RollRow {
             reason: try row.textIfAny("reason"), hasNextPair: try row.flag("has_next_pair"))
     }
 
-    /// The time before the first reminder, in milliseconds; a trigger of the schema uses the same.
+    /// The time from the start of a roll to its first reminder: 7 days in milliseconds. When the state of the new key
+    /// changes, the trigger `rolls_follow_their_new_key` starts the same time again.
     static let firstReminder: Int64 = 604_800_000
 }

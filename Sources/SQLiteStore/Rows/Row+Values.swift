@@ -3,7 +3,8 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// Reads columns as values of the domain. A column without a valid value is an error, never a trap.
+/// Reads columns as typed values. If a column has no valid value, these methods throw an error; GRDB's subscripts would
+/// end the process.
 extension Row {
     func text(_ column: String) throws -> String { try decode(String.self, forColumn: column) }
 
@@ -44,10 +45,10 @@ extension Row {
         return try value(PartnerInternalMerchantIdentifier(try text(column)), of: column)
     }
 
-    /// - Parameter text: from a column of this row, or part of one.
+    /// - Parameter text: a domain name from the database; some columns hold several.
     func domainName(_ text: String) throws -> DomainName { try value(DomainName(ascii: text), of: "domain_name") }
 
-    /// One of an enumeration's cases, by its raw value.
+    /// The case of an enumeration whose raw value the column holds.
     func oneOf<Case: RawRepresentable<String>>(_: Case.Type, _ column: String) throws -> Case {
         try value(Case(rawValue: try text(column)), of: column)
     }
@@ -63,6 +64,6 @@ extension Row {
 }
 
 extension Digest256 {
-    /// The value of a column.
+    /// The bytes as a column stores them.
     var data: Data { Data(bytes) }
 }

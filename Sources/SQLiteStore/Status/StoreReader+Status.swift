@@ -24,7 +24,8 @@ extension StoreReading {
                 """, [time.millisecondsSince1970]
             ) { try $0.integer("ended") } ?? 0
         counts.auditHead = try auditHead()
-        // Records are numbered without gaps and never deleted.
+        // Audit records are numbered from 1 without gaps and never deleted, so the last sequence is the number of
+        // records.
         counts.auditRecords = counts.auditHead?.sequence ?? 0
         return counts
     }

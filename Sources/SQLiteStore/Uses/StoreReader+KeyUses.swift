@@ -23,7 +23,7 @@ extension StoreReading {
         }
     }
 
-    /// Reads indexes only, because it runs for every key that was used, and other writes wait for it.
+    /// Reads only indexes and no tables, because it runs for every key pair that was used, while other writes wait.
     func useHasConsequences(of hash: PublicKeyHash) throws -> Bool {
         try first(
             """

@@ -3,7 +3,7 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
-    /// Decryptors do not read it, so no observer is notified.
+    /// Does not notify the observers of changed key pairs, because decryptors do not read the uses.
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
         try execute(
             """
@@ -24,8 +24,10 @@ extension StoreTransaction {
             ])
     }
 
-    /// One statement without a read before it, because it runs for every key that was used. It reads the key pair's row only if a
-    /// token was decrypted. Confirms a promotion as ``KeyUse/confirmPromotion(of:by:)`` does.
+    /// Adds to the stored counts and times, and confirms a promotion as ``KeyUse/confirmPromotion(of:by:)`` does.
+    ///
+    /// To be fast, it is one statement that replaces a read and a write: it runs for every key pair that was used. The
+    /// statement reads the state in the row of `key_pairs` only if a token was decrypted.
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
         let (firstDecryption, lastDecryption) = (
             use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970

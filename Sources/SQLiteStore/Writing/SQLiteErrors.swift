@@ -29,37 +29,39 @@ enum SQLiteErrors {
         }
     }
 
-    /// SQLite does not distinguish the two causes.
+    /// Names two causes, because SQLite reports the same error for a damaged file and for a disk that cannot be read.
     static let damaged =
         "the database is damaged or its disk cannot be read: check the disk first (kernel log; run 'merchantkeyctl diagnose' on a copy); if the file is damaged, restore a backup"
 
-    /// Whether the storage itself can no longer be relied on.
+    /// Whether the error shows that the storage is no longer reliable, so that the store must refuse all further
+    /// writes.
     ///
-    /// After a failed sync the kernel may mark lost pages as clean. A second sync would then succeed although the data is lost.
+    /// An example is a failed sync: the kernel may then mark pages as clean although they did not reach the disk. A
+    /// second sync would succeed, but the data is lost.
     static func isStorageFailure(_ error: any Error) -> Bool {
         if error is DatabaseFile.Replaced { return true }
         guard let error = error as? DatabaseError else { return false }
-        // A full disk: the shared memory beside the log could not grow, and nothing was written.
+        // This error means a full disk: the shared memory of the log could not grow, and nothing was written.
         guard error.extendedResultCode != .SQLITE_IOERR_SHMSIZE else { return false }
         return error.resultCode == .SQLITE_IOERR || isCorruption(error)
     }
 
-    /// Whether the file does not hold what SQLite wrote.
+    /// Whether SQLite found that the file is corrupt or not a database.
     static func isCorruption(_ error: any Error) -> Bool {
         [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains((error as? DatabaseError)?.resultCode)
     }
 
     private static func code(of error: DatabaseError) -> MerchantError.Code {
         switch error.resultCode {
-        // These happen only if the program lacks a check of its own.
+        // These errors are bugs of this program: it must check all values before it passes them to SQLite.
         case .SQLITE_CONSTRAINT, .SQLITE_MISUSE, .SQLITE_ERROR, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE:
             .internalError
         default: .storeUnavailable
         }
     }
 
-    /// Names constraints and columns, never their values: GRDB keeps arguments out of its messages, and the statement is omitted
-    /// here.
+    /// A text that may name constraints and columns, but never contains a stored value. GRDB's message contains no
+    /// arguments of the statement, and this text omits the statement.
     private static func detail(of error: DatabaseError) -> String {
         let cause = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
         return switch error.resultCode {

@@ -3,23 +3,24 @@ import MerchantCore
 import Synchronization
 
 extension SQLiteStore {
+    /// How often ``eraseRemovedBytes()`` tries to empty the write-ahead log.
     private static let erasureAttempts = 20
-    /// How long one attempt waits for readers, in milliseconds.
+    /// How long one attempt waits until no reader uses the write-ahead log, in milliseconds.
     private static let readerWait = 250
-    /// The size of a row that, with its other columns, fits into a page of 4,096 bytes.
+    /// In bytes. A row with a blob of this length nearly fills a page of 4,096 bytes.
     private static let cellSpace = 4000
 
-    /// Removes erased bytes from the write-ahead log and from memory: checkpoints the log, truncates it, and frees the memory of
-    /// every connection.
+    /// Removes the remaining copies of destroyed keys from the write-ahead log and from memory: checkpoints the log,
+    /// truncates it to zero bytes, and frees the caches of every connection. Other writes continue between two
+    /// attempts.
     ///
-    /// Earlier copies of the files, and blocks that the file system has freed, still hold the bytes. Other writes continue
-    /// between two attempts.
+    /// Earlier copies of the files still hold the bytes, and so do blocks that the file system has freed.
     ///
     /// - Throws: `storeUnavailable` if readers used an older state of the database during all attempts.
     package func eraseRemovedBytes() async throws {
         do {
             for _ in 0..<Self.erasureAttempts where try await truncateLog() {
-                try await forget()
+                try await freeCaches()
                 erasureIsDue.store(false, ordering: .sequentiallyConsistent)
                 return
             }
@@ -34,19 +35,19 @@ extension SQLiteStore {
         )
     }
 
-    /// Completes an erasure that an earlier ``eraseRemovedBytes()`` or a killed process did not. Runs one after each start in any
-    /// case.
+    /// Calls ``eraseRemovedBytes()`` if its last call failed, or if it has not been called since the start. The
+    /// previous process may have been killed before it erased.
     package func eraseRemovedBytesIfDue() async throws {
         guard erasureIsDue.load(ordering: .sequentiallyConsistent) else { return }
         try await eraseRemovedBytes()
     }
 
-    /// - Returns: false if a reader prevented it.
+    /// - Returns: false if a reader still uses the log.
     private func truncateLog() async throws -> Bool {
         try queue.requireReady()
         do {
             return try await pool.writeWithoutTransaction { [queue] db in
-                // If the database's file is gone, only the log holds the last changes.
+                // If the database's file was removed or replaced, only the log holds the last changes, so it is kept.
                 try queue.requireInPlace()
                 return try Self.emptyLog(db)
             }
@@ -55,7 +56,7 @@ extension SQLiteStore {
 
     /// Checkpoints the write-ahead log and truncates it to length zero.
     ///
-    /// - Returns: false if a reader prevented it.
+    /// - Returns: false if a reader still uses the log.
     static func emptyLog(_ db: Database) throws -> Bool {
         try db.execute(sql: "PRAGMA busy_timeout = \(readerWait)")
         defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
@@ -68,9 +69,10 @@ extension SQLiteStore {
     }
 
     /// Frees the pages and values in the connections' caches. The program's `free` overwrites them.
-    private func forget() async throws {
+    private func freeCaches() async throws {
         do {
-            // Not `pool.releaseMemory()`, which waits for each reader while it holds the lock that a reader needs to finish.
+            // `pool.releaseMemory()` could deadlock: it waits for each reader while it holds the lock that a reader
+            // needs to finish.
             pool.invalidateReadOnlyConnections()
             try await pool.writeWithoutTransaction { db in
                 try Self.overwriteCellSpace(db)
@@ -79,8 +81,9 @@ extension SQLiteStore {
         } catch { throw queue.handled(error) }
     }
 
-    /// A connection builds each row in a buffer of one page, which it never frees. Building the longest row that fits overwrites
-    /// the last row in the buffer; the rollback leaves the database unchanged.
+    /// Overwrites the last row that the connection built. SQLite builds each row in a buffer of one page, which the
+    /// connection never frees. A new row that nearly fills the page overwrites the buffer, and the rollback leaves the
+    /// database unchanged.
     private static func overwriteCellSpace(_ db: Database) throws {
         try db.inTransaction {
             try db.execute(

@@ -3,26 +3,29 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// One caller's transaction. It reads its own changes.
+/// One caller's transaction. Its reads see its own changes.
 ///
-/// Each method checks first and throws a `MerchantError`; the constraints in `schema/` enforce the same rules.
+/// Each method first checks the rules of the data and throws a `MerchantError` that names the broken rule. The
+/// constraints and triggers in `schema/` enforce the same rules for every program.
 final class StoreTransaction: StoreReading, RepositoryWriting {
     let db: Database
-    /// The key pairs that the transaction changed.
+    /// The key pairs that the transaction changed. The store notifies observers of them after the commit.
     private(set) var changedKeys: Set<PublicKeyHash> = []
-    /// Whether the transaction may have added events or deliveries.
+    /// Whether the transaction may have added events or deliveries. If so, the store notifies the event observer after
+    /// the commit.
     private(set) var changedEvents = false
-    /// The new end of the audit, if it grew.
+    /// The last audit record that the transaction appended; nil if it appended none.
     private(set) var auditHead: AuditHead?
-    /// The earliest time of an event while the clock is set back, so that the event is not removed too early.
-    let earliestEvent: Timestamp?
+    /// While the machine's clock is set back, an event gets this time if its own time is earlier. Events are removed by
+    /// age, so an event with too early a time would be removed too early. nil while the clock is right.
+    let earliestEventTime: Timestamp?
 
-    init(db: Database, earliestEvent: Timestamp? = nil) {
+    init(db: Database, earliestEventTime: Timestamp? = nil) {
         self.db = db
-        self.earliestEvent = earliestEvent
+        self.earliestEventTime = earliestEventTime
     }
 
-    /// - Returns: the number of rows that the statement itself changed, without those that triggers changed.
+    /// - Returns: the number of rows that the statement itself changed, without the rows that triggers changed.
     @discardableResult
     func execute(_ sql: String, _ arguments: StatementArguments) throws -> Int {
         try db.cachedStatement(sql: sql).execute(arguments: arguments)
@@ -31,7 +34,7 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
 
     func noteChange(of hash: PublicKeyHash) { changedKeys.insert(hash) }
 
-    func noteEvents() { changedEvents = true }
+    func markEventsChanged() { changedEvents = true }
 
     func note(_ head: AuditHead) { auditHead = head }
 }

@@ -5,38 +5,41 @@ import Vocabulary
 
 /// A write that is grouped with others.
 protocol GroupedWrite: Sendable {
-    /// Returns an error to the caller: nothing was changed.
+    /// Returns an error to the caller instead of a result.
     var refuse: @Sendable (any Error) -> Void { get }
 }
 
-/// Groups the writes of many callers into few transactions, because a sync costs the same for one write as for hundreds.
+/// Groups the writes of many callers into few transactions, because a sync costs the same for one write as for
+/// hundreds.
 ///
-/// While one group is written and synced, the next one gathers. No caller gets a result, not even an error, before the group's
-/// commit, because each write may have read the changes of others in the group.
+/// While one group is written and synced, new writes wait; they form the next group. Each write may have read the
+/// changes of earlier writes in its group. So no caller gets a result, not even an error, before the group is
+/// committed.
 final class WriteGroups<Write: GroupedWrite>: Sendable {
-    /// Writes a group inside a transaction.
+    /// Runs the writes of a group inside one transaction.
     ///
-    /// - Throws: if the whole group is lost.
+    /// - Throws: if the transaction cannot be committed. Every write of the group then fails with the error.
     typealias Body = @Sendable ([Write], Database) throws -> Written
 
     /// The result of a group.
     struct Written {
-        /// Returns the results to the callers; called when the transaction is on stable storage.
+        /// Returns the results to the callers. Called when the transaction is on stable storage.
         let returnResults: () -> Void
-        /// The storage failure that one write of the group met, if any.
+        /// A database error of one write of the group, such as a full disk; nil if there was none.
         var impairment: MerchantError?
     }
 
     private struct State {
         var waiting: [Write] = []
-        /// Whether a group is being written or will be.
+        /// Whether a group is being written or scheduled.
         var isBusy = false
-        /// The last storage failure and when it began; cleared by a trial write.
+        /// The latest `storeUnavailable` error, and the time of the first one. A successful trial write clears it.
         var impairment: (error: MerchantError, since: Timestamp)?
-        /// Why new writes are refused.
+        /// If set, new writes are refused with this error. Waiting writes are still committed.
         var refusal: MerchantError?
-        /// Why waiting writes are refused too.
+        /// If set, both new and waiting writes are refused with this error.
         var failure: MerchantError?
+        /// As ``WriteGroups/isUnreliable``.
         var isUnreliable = false
     }
 
@@ -46,7 +49,8 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     private let longestQueue: Int
     private let clock: any WallClock
     private let body: Body
-    /// Writes as much as any one transaction may, in transactions of its own, and frees the space again.
+    /// A trial write, in transactions of its own: writes more than any one transaction may write, and frees the space
+    /// again. If it succeeds, the disk has space again.
     private let trial: @Sendable (Database) throws -> Void
     private let state = Mutex(State())
 
@@ -86,16 +90,17 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         if begins { scheduleNextGroup() }
     }
 
-    /// Whether the file may differ from what was written. A file that was only moved is intact.
+    /// Whether the database's file may be damaged or lack committed changes, because the storage failed. False for a
+    /// file that was only moved or removed, because its content is intact.
     var isUnreliable: Bool { state.withLock { $0.isUnreliable } }
 
-    /// - Throws: why new writes are refused.
+    /// - Throws: the error with which new writes are refused, if they are refused.
     func requireReady() throws {
         if let refusal = state.withLock({ $0.failure ?? $0.refusal }) { throw refusal }
     }
 
-    /// Checks that the database's file is in its place before a write outside the groups; if it is not, refuses all further
-    /// writes.
+    /// Checks that the database's paths still name the opened files; if they do not, refuses all further writes. Call
+    /// it before a write that is not part of a group.
     func requireInPlace() throws {
         do { try place.require() } catch { throw handled(error) }
     }
@@ -124,13 +129,14 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         }
     }
 
-    /// Writes what waits, refuses new writes, and returns when it is done.
+    /// Refuses new writes, and returns when all waiting writes are done.
     func finish() {
         state.withLock { $0.refusal = $0.refusal ?? MerchantError(.storeUnavailable, "the store is closed") }
         repeat { writer.writeWithoutTransaction { _ in } } while state.withLock { $0.isBusy }
     }
 
-    /// Translates the error of a transaction or a checkpoint. If the storage itself failed, refuses all further writes.
+    /// Translates the error of a transaction or a checkpoint to a `MerchantError`. If the error shows that the storage
+    /// is no longer reliable, refuses all further writes.
     func handled(_ error: any Error) -> any Error {
         let translated = SQLiteErrors.translated(error)
         if SQLiteErrors.isStorageFailure(error), let translated = translated as? MerchantError {
@@ -164,8 +170,8 @@ extension WriteGroups {
         let changesBefore = db.totalChangesCount
         var written: Written?
         do {
-            // Checked before, so that nothing is written beside another file; checked after, so that no caller gets a result that
-            // the next start would not find.
+            // Checks the paths twice. The check before the transaction prevents a write beside a file that has replaced
+            // the database. The check after it prevents that a caller gets a result that the next start would not find.
             try place.require()
             try db.inTransaction(.immediate) {
                 written = try body(group, db)
@@ -179,12 +185,14 @@ extension WriteGroups {
             return
         }
         note(written?.impairment)
-        // A group of which every write failed has written nothing, so it does not show that the storage works.
+        // If every write of the group failed, the group has written nothing, so its commit does not show that the
+        // storage works.
         if written?.impairment == nil, db.totalChangesCount > changesBefore { recover(on: db) }
         written?.returnResults()
     }
 
-    /// Clears the impairment after a trial write succeeds. On a full disk a small write may succeed although the next one fails.
+    /// Clears the impairment if a trial write succeeds. The success of a small write is not enough: on a full disk, the
+    /// next write may fail.
     private func recover(on db: Database) {
         guard state.withLock({ $0.impairment != nil }) else { return }
         do {
@@ -193,7 +201,7 @@ extension WriteGroups {
         } catch { note(handled(error) as? MerchantError) }
     }
 
-    /// Stores a storage failure.
+    /// Records a `storeUnavailable` error as the impairment; ignores other errors.
     private func note(_ error: MerchantError?) {
         guard let error, error.code == .storeUnavailable else { return }
         let now = clock.now

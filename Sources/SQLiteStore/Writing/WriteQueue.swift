@@ -5,19 +5,23 @@ import Vocabulary
 
 /// A caller's transaction that waits to be written.
 struct PendingWrite: GroupedWrite {
-    /// Runs inside the group's transaction.
+    /// Runs the caller's changes inside the group's transaction.
     ///
-    /// - Returns: a function that returns the result to the caller, called when the transaction is on stable storage.
+    /// - Returns: a function that returns the result to the caller. It must be called when the transaction is on stable
+    ///   storage.
     let run: @Sendable (StoreTransaction) throws -> @Sendable () -> Void
     let refuse: @Sendable (any Error) -> Void
 }
 
-/// Groups the changes of many callers. Each change has a savepoint of its own and fails alone.
+/// Commits the transactions of many callers in groups. Each has a savepoint of its own, so that one that fails does not
+/// undo the others.
 final class WriteQueue: Sendable {
+    /// The most transactions in one group.
     static let largestGroup = 256
+    /// The most transactions that wait. Further ones are refused with `overloaded`.
     static let longestQueue = 16384
 
-    /// The changes of a group that observers are notified of.
+    /// The changes of a group, of which observers are notified after its commit.
     fileprivate struct Changes {
         var keys: Set<PublicKeyHash> = []
         var events = false
@@ -43,9 +47,9 @@ final class WriteQueue: Sendable {
             var results: [@Sendable () -> Void] = []
             var changes = Changes()
             var impairment: MerchantError?
-            let earliestEvent = confirmedTime.flatMap(Self.earliestEvent)
+            let earliestEventTime = confirmedTime.flatMap(Self.earliestEventTime)
             for write in group {
-                let transaction = StoreTransaction(db: db, earliestEvent: earliestEvent)
+                let transaction = StoreTransaction(db: db, earliestEventTime: earliestEventTime)
                 results.append(try Self.attempt(write, in: transaction, noting: &changes, impairment: &impairment))
             }
             let (ready, committed) = (results, changes)
@@ -67,7 +71,7 @@ final class WriteQueue: Sendable {
     func fail(_ error: MerchantError) { groups.fail(error) }
     func handled(_ error: any Error) -> any Error { groups.handled(error) }
 
-    /// The bytes of the trial write: more than any one transaction writes.
+    /// In bytes: more than any one transaction writes.
     private static let trialSize = 64 * 1024
 
     private static func writeTrial(_ db: Database) throws {
@@ -79,16 +83,16 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// The earliest time that an event may have; nil while the machine's clock is right.
-    private static func earliestEvent(by confirmedTime: ConfirmedTime) -> Timestamp? {
+    /// The earliest time that an event may have; nil unless the machine's clock is set back.
+    private static func earliestEventTime(by confirmedTime: ConfirmedTime) -> Timestamp? {
         let time = confirmedTime.reading()
         return time.setBack > ConfirmedTime.tolerance ? time.latest : nil
     }
 
-    /// Runs one transaction of the group in a savepoint; if it fails, only its own changes are undone.
+    /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
     ///
     /// - Returns: a function that returns the result or the error to the caller.
-    /// - Throws: if the whole group is lost.
+    /// - Throws: if the whole group must fail.
     private static func attempt(
         _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout Changes,
         impairment: inout MerchantError?
@@ -101,7 +105,8 @@ final class WriteQueue: Sendable {
             changes.add(transaction)
             return returnResult
         } catch {
-            // After some errors SQLite rolls back the whole transaction; on failing storage a savepoint is not reliable.
+            // The whole group fails in two cases: SQLite has rolled back the group's transaction, as it does after some
+            // errors, or the storage fails, so that a rollback to the savepoint is not reliable.
             guard db.isInsideTransaction, !SQLiteErrors.isStorageFailure(error) else { throw error }
             try db.execute(sql: "ROLLBACK TO one_write; RELEASE one_write")
             let isFromDatabase = error is DatabaseError
