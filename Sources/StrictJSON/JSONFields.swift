@@ -1,6 +1,8 @@
-/// Reads the members of an object by name and type, and refuses unknown names at the end.
+/// Reads the members of a JSON object by name and type. After the last read, ``refuseUnknown()`` refuses the members
+/// that were not read.
 package struct JSONFields {
     let object: JSONObject
+    /// The path of the object with a final dot, such as `expected.`; empty for the outermost object.
     let path: String
     private var asked: Set<String> = []
 
@@ -16,7 +18,7 @@ package struct JSONFields {
         self.init(object)
     }
 
-    /// The member's value; nil where it is absent or null.
+    /// The member's value; nil if it is absent or null.
     package mutating func value(_ name: String) -> JSONValue? {
         asked.insert(name)
         guard let value = object[name], value != .null else { return nil }
@@ -51,7 +53,7 @@ package struct JSONFields {
         return inner
     }
 
-    /// The members that were not read, in the order sent.
+    /// The members that were not read, in their order in the text.
     package var unknown: [JSONObject.Member] { object.members.filter { !asked.contains($0.name) } }
 
     /// - Throws: ``JSONFault`` naming the first member that was not read.

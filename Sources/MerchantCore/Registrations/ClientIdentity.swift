@@ -58,7 +58,7 @@ package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The identity has expired, does not match its key or cannot be read.
     case unusable(String)
 
-    /// Lower case, without secrets.
+    /// A text in lower case, without secrets.
     package var description: String {
         switch self {
         case .notConfigured(let text), .unusable(let text): text
