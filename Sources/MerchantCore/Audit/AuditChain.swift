@@ -29,9 +29,9 @@ package struct AuditFilter: Hashable, Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
     package var callerUID: UInt32?
-    /// The earliest time, included.
+    /// Matches records at or after this time.
     package var since: Timestamp?
-    /// The latest time, excluded.
+    /// Matches records before this time.
     package var until: Timestamp?
 
     package init(
@@ -53,7 +53,7 @@ package enum AuditLink: Hashable, Sendable {
     case unreadable(sequence: Int)
 }
 
-/// A range of the chain, oldest first, and the store's counter at the same time.
+/// A range of the chain, oldest record first, and the store's counter as of the same time.
 package struct AuditSegment: Hashable, Sendable {
     package let links: [AuditLink]
     /// The highest sequence ever assigned, according to the store's counter.
@@ -76,7 +76,7 @@ package struct AuditBreak: Hashable, Sendable {
         case cutOff
         /// A record was moved to the place of another one.
         case reordered
-        /// The chain is intact, but its hash differs from the head that was kept.
+        /// The chain is intact, but its hash differs from that of a head that was kept elsewhere.
         case rewritten
     }
 

@@ -1,10 +1,10 @@
 package import Vocabulary
 
-/// How many active key pairs' certificates have ended or end within 60 days, by severity.
+/// The number of active key pairs whose certificate has expired, or expires within 60 days, by severity.
 package struct ExpiryCounts: Hashable, Sendable {
     package struct Numbers: Hashable, Sendable {
         package fileprivate(set) var bySeverity: [Severity: Int] = [:]
-        /// How many of them are current, so that Apple encrypts to them.
+        /// How many of the key pairs are current, so that Apple encrypts to them.
         package fileprivate(set) var current = 0
 
         package var all: Int { bySeverity.values.reduce(0, +) }
@@ -19,7 +19,8 @@ package struct ExpiryCounts: Hashable, Sendable {
     package init(in reading: any StatusReading, at now: Timestamp) throws {
         for keyPairs in [ExpiringKeyPairs.current, .notCurrent] {
             var begin = Timestamp(millisecondsSince1970: .min)
-            // One range for each severity, the nearest limit first; a certificate that has expired is below the first limit.
+            // Counts the expired certificates first, then one range for each severity, the most severe first. `until`
+            // is excluded.
             let steps = ExpirySeverity.steps(isCurrent: keyPairs == .current).reversed()
             let worst = steps.first?.severity ?? .notice
             for (severity, isOver, until) in [(worst, true, now)]
