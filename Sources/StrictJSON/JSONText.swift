@@ -27,7 +27,7 @@ package enum JSONText {
 
     private static func scalar(_ value: JSONValue) -> String {
         switch value {
-        case .bool(let claim): claim ? "true" : "false"
+        case .bool(let isTrue): isTrue ? "true" : "false"
         case .number(let digits): digits
         case .string(let text): quoted(text)
         case .null, .array, .object: "null"

@@ -79,8 +79,8 @@ extension StrictDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool { value == .null }
 
     func decode(_ type: Bool.Type) throws -> Bool {
-        guard case .bool(let claim) = value else { throw wrongType("a boolean") }
-        return claim
+        guard case .bool(let isTrue) = value else { throw wrongType("a boolean") }
+        return isTrue
     }
 
     func decode(_ type: String.Type) throws -> String {

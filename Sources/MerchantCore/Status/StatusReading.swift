@@ -5,19 +5,19 @@ package import Vocabulary
 package protocol StatusReading {
     func counts(at time: Timestamp) throws -> StoreCounts
     /// The number of key pairs whose latest-expiring certificate expires in `[begin, end)`.
-    func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int
+    func countKeyPairsExpiring(_ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp) throws -> Int
     /// The key pairs whose latest-expiring certificate expires in `[begin, end)`, earliest expiry first.
     func keyPairsExpiring(
-        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+        _ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp, limit: Int
     ) throws -> [ExpiringKeyPair]
     /// Merchants with fewer active payment processing key pairs than their target, sorted by identifier, starting after
     /// `cursor`.
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget]
     /// The number of merchants below their target whose current key pair's certificate expires in `[begin, end)`.
-    func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) throws -> Int
+    func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) throws -> Int
     /// Merchants below their target whose current key pair's certificate expires at or before `time`, earliest expiry
     /// first.
-    func merchantsBelowTarget(endingBefore time: Timestamp, limit: Int) throws -> [MerchantBelowTarget]
+    func merchantsBelowTarget(certificateExpiringBy time: Timestamp, limit: Int) throws -> [MerchantBelowTarget]
     /// The number of merchants that once had an active payment processing key pair and have none now.
     func countWithoutActiveKeyPair() throws -> Int
     /// Merchants that once had an active payment processing key pair and have none now, sorted by identifier.
@@ -25,7 +25,7 @@ package protocol StatusReading {
 }
 
 /// Selects some of the active key pairs by their state.
-package enum ExpiringKeyPairs: Hashable, Sendable, CaseIterable {
+package enum ActiveKeyPairFilter: Hashable, Sendable, CaseIterable {
     case active
     /// The key pairs that Apple encrypts to.
     case current

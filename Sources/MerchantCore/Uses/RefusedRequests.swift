@@ -20,7 +20,7 @@ package struct Refusal: Hashable, Sendable {
     }
 }
 
-/// Refused requests, counted by kind until they are recorded. The number of kinds in memory is limited to a few hundred.
+/// Refused requests, counted by kind until they are recorded. At most 64 kinds and 64 users are kept in memory.
 ///
 /// Each user has a share of the kinds. Further refusals of the same user are counted together, so that no user can fill
 /// the audit.
