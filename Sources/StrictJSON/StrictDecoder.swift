@@ -2,8 +2,8 @@ extension JSONFields {
     /// Decodes the whole object as a `Value`.
     ///
     /// Refuses unknown fields, `null`, and values of another type. Each error names the field. A value may throw
-    /// `DecodingError.dataCorrupted`; the decoder puts the field's name before its description: `is not a time,
-    /// expected …`.
+    /// `DecodingError.dataCorrupted`. The decoder puts the field's name before its description, such as `is not a
+    /// time`.
     package func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(JSONFault) -> Value {
         do {
             return try StrictDecoder.decode(type, from: .object(object), at: path)

@@ -27,7 +27,7 @@ package struct Words256: Hashable, Sendable {
         (a, b, c, d) = words
     }
 
-    /// Reads contiguous bytes. Not generic, so that it is compiled once for all modules, because every request uses it.
+    /// Reads contiguous bytes. Not generic, so that one compiled version serves all modules: every request uses it.
     ///
     /// - Returns: nil unless exactly 32 bytes are given.
     package init?(bytes: Span<UInt8>) {

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// The sequence and hash of the last audit record. A copy kept elsewhere later shows whether an earlier record was
-/// changed or removed.
+/// The sequence and hash of the last audit record. A copy that is kept elsewhere shows later whether a record up to
+/// this one was changed or removed.
 package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
     package let sequence: Int
     package let hash: [UInt8]

@@ -101,8 +101,8 @@ package struct AuditRecord: Hashable, Sendable {
     /// Whether the record's content would match its hash if its sequence were `sequence`.
     func fits(sequence: Int) -> Bool { Self.hash(of: entry, sequence: sequence, after: previousHash) == hash }
 
-    /// SHA-256 over all fields, each as a presence byte, a 4-byte length and its bytes, so that two different records
-    /// never have the same encoding.
+    /// SHA-256 over the previous hash and all fields. A field is a presence byte, a 4-byte length and its bytes, so
+    /// that two different records never have the same encoding.
     private static func hash(of entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) -> [UInt8] {
         var hasher = SHA256()
         func add(_ text: String?) {

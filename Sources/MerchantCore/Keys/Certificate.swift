@@ -48,8 +48,7 @@ package struct CertificateFacts: Hashable, Sendable {
 
 /// The result of verifying a certificate's issuer.
 package enum IssuerFinding: Hashable, Sendable {
-    /// No issuing CA is configured (`trust.certificate-issuers`). The certificate is stored with `issuerVerified:
-    /// false`.
+    /// No issuing CA is configured (`trust.certificate-issuers`). The certificate is stored as not verified.
     case notConfigured
     case verified
     /// Why the signature does not chain to a trusted root.

@@ -12,7 +12,7 @@ package protocol KeyCustodian: Sendable {
     ///
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1, PKCS#1, also encrypted) or PKCS#12.
-    ///   - passphrase: nil for a file without one.
+    ///   - passphrase: empty for a file without one.
     /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase` or `keyUnsupported`.
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
@@ -68,7 +68,7 @@ package struct SealedKeyPair: Sendable {
 /// The data keys, each sealed by the master key.
 package protocol DataKeyRepository: Sendable {
     func dataKeys() throws -> [SealedDataKey]
-    /// Durable on return.
+    /// The data key is on stable storage when the method returns.
     func insert(_ dataKey: SealedDataKey) throws
 }
 

@@ -62,7 +62,7 @@ package struct StoredSeal: Sendable {
     }
 }
 
-/// The port for a rotation of the keys that seal private keys. Each change is on stable storage when its method returns.
+/// Stores a rotation of the keys that seal private keys. Each change is on stable storage when its method returns.
 package protocol KeyRotationStore: DataKeyRepository {
     /// The last rotation, finished or not; nil if there was none.
     func lastRotation() async throws -> KeyRotation?
@@ -86,7 +86,7 @@ package protocol KeyRotationStore: DataKeyRepository {
     ///
     /// - Returns: how many private keys are still sealed under other data keys. If it is not 0, nothing was erased.
     func retireDataKeys(in rotation: KeyRotation) async throws -> Int
-    /// Removes copies of old seals and data keys from the database file, its write-ahead log and the process's caches.
+    /// Removes copies of old seals and data keys from the database file, its write-ahead log and the daemon's memory.
     func eraseTraces(of rotation: KeyRotation) async throws
     func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws
 }

@@ -9,9 +9,9 @@ package enum RevocationRules {
 
     /// The merchant's active key pairs other than the one that will be revoked.
     package struct Remaining: Hashable, Sendable {
-        /// The number of active key pairs that can replace the revoked one: with the same purpose and algorithm, and a
-        /// certificate that is valid now. If the revoked one's certificate has expired too, theirs may have expired,
-        /// because Apple does not encrypt to an expired certificate.
+        /// The number of remaining active key pairs that can replace the revoked one. They have the same purpose and
+        /// algorithm, and a certificate that is valid now. If the certificate of the revoked key pair has expired too,
+        /// an expired one is enough, because Apple encrypts to neither.
         package let replacements: Int
         /// The number of all active key pairs with the same purpose that remain. The merchant's target counts these.
         package let active: Int
@@ -22,7 +22,8 @@ package enum RevocationRules {
         }
     }
 
-    /// - Throws: `malformed` for an empty or a too long reason, or one with control characters.
+    /// - Throws: `malformed` if the reason is empty, blank or too long, or has a character that ``DisplayText``
+    ///   refuses.
     package static func validate(reason: String) throws(MerchantError) {
         _ = try DisplayText(reason, named: "reason", longest: longestReason)
     }

@@ -12,14 +12,14 @@ package struct RegistrationCall: Hashable, Sendable {
 
     /// The outcome of a call.
     package enum Outcome: String, Sendable, CaseIterable {
-        /// Apple confirmed it, or Apple's record shows it.
+        /// Apple confirmed the call, or Apple's record shows its result.
         case done
-        /// Apple refused it, or it never reached Apple.
+        /// Apple refused the call, or the call never reached Apple.
         case refused
-        /// No response was received, and Apple's record shows that it was not done.
+        /// No response was received, and Apple's record shows that the call was not performed.
         case notDone
-        /// The call, or one of its attempts, got no response, and a later call or attempt requested the same. For two
-        /// minutes after it was opened, it may still reach Apple, even after later calls.
+        /// The call, or one of its attempts, got no response, and a later call or attempt requested the same. The first
+        /// one may still reach Apple, even after later calls, until two minutes after it was stored.
         case repeated
     }
 

@@ -32,7 +32,8 @@ package struct GatewayRegistration: Hashable, Sendable {
     /// At most 1024 characters.
     package let partnerMerchantName: String
     package let domainNames: [DomainName]
-    /// The identifier whose payment processing certificate Apple encrypts tokens to. Sent to Apple in plain text.
+    /// The identifier whose payment processing certificate Apple encrypts tokens to. Apple gets the identifier, not its
+    /// hash.
     package let encryptTo: MerchantIdentifier
     /// The merchant's website. Apple does not verify it.
     package let merchantUrl: String?
@@ -84,7 +85,8 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         case refused
         /// 401: the client certificate has no permission. Also a TLS handshake in which Apple refused the certificate.
         case unauthorized
-        /// 417: the platform is not registered with Apple Developer (some wrappers: domains not verified).
+        /// 417: the platform is not registered with Apple Developer. Some client libraries report it as unverified
+        /// domains.
         case platformNotRegistered
         /// 429.
         case rateLimited

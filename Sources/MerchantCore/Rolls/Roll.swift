@@ -9,7 +9,7 @@ package struct Roll: Hashable, Sendable {
         case finished, abandoned
     }
 
-    /// 1, 2, 3 …; its text is the `rollId`.
+    /// The number of the roll: 1, 2, 3 … ``rollId`` is the same number as text.
     package let number: Int
     package let merchantIdentifier: MerchantIdentifier
     package let algorithm: KeyAlgorithm

@@ -1,6 +1,7 @@
 package import Vocabulary
 
-/// Computes the state of a roll from its key pairs with pure functions, so that the two are always consistent.
+/// Computes the state of a roll from its key pairs with pure functions, so that the roll and its key pairs always
+/// agree.
 package enum RollLifecycle {
     /// - Parameter to: the state of the new key pair.
     /// - Returns: the state of an open roll.

@@ -12,9 +12,9 @@ package protocol RollReading {
     ///
     /// - Parameter time: a promoted roll counts as quiet if it has been idle since this time.
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int]
-    /// Open rolls whose old key pair has not been requested since `time`.
+    /// Open rolls that have been idle since `time` or earlier: nobody requested their old key pair after that time.
     func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll]
-    /// Open rolls whose old key pair was requested, or changed its state, after `time`.
+    /// Open rolls that became idle after `time`: a key pair was requested or changed its state after that time.
     func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll]
     /// Rolls whose next reminder is due at `time`.
     func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll]

@@ -10,7 +10,7 @@ package protocol RepositoryWriting: RepositoryReading, MerchantWriting, KeyPairW
     RollWriting, ExpiryScheduleWriting, RegistrationWriting, EventWriting, ChangeRecording, DaemonStateWriting
 {}
 
-/// The store. Use cases do not get it, but a ``Transactions``, which has only the protocols that they need.
+/// The store. A use case does not get the store itself, but a ``Transactions`` with only the protocols that it needs.
 ///
 /// An implementation may group the writes of several callers into one commit; each write is atomic on its own.
 package protocol MerchantRepository: Sendable {
