@@ -1,7 +1,6 @@
 /// The platform's own name for a merchant. The merchant is registered with Apple under this name.
 ///
-/// It has 3 to 1024 of the characters `a-z A-Z 0-9 ~ - _ + & @ $ !
-///  , . ;`. Percent-encode it in paths.
+/// It has 3 to 1024 of the characters `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. Percent-encode it in paths.
 ///
 /// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest.
 package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {

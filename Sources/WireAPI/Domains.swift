@@ -6,11 +6,12 @@ extension Paths {
     package static let wellKnownDomainFile = "/.well-known/apple-developer-merchantid-domain-association"
 }
 
-/// The platform's domain verification file, as `/v1/domain-file` describes it. ``Paths/wellKnownDomainFile`` serves its bytes.
+/// The platform's domain verification file, as `/v1/domain-file` describes it. ``Paths/wellKnownDomainFile`` serves the
+/// file itself.
 package struct DomainFileDocument: Codable, Hashable, Sendable {
     /// 64 lower-case hexadecimal digits.
     package let sha256: String
-    /// Bytes.
+    /// The size of the file in bytes.
     package let size: Int
     package let storedAt: Timestamp
 

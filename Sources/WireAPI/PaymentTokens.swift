@@ -72,9 +72,9 @@ package struct CheckDocument: Codable, Hashable, Sendable {
     package let finding: String
 }
 
-/// The checks of a payment token in the order in which they are made.
+/// The checks of the signature in the order in which they are made, and the comparisons with the expected values.
 package struct VerificationDocument: Codable, Hashable, Sendable {
-    /// Whether the signature was checked and passed every check. False if the daemon did not verify the token.
+    /// Whether the signature was checked and every check of it passed. False if the caller declined the verification.
     package let verified: Bool
     package let checks: [CheckDocument]
 }

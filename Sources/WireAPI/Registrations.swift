@@ -15,24 +15,24 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// `registered`, `unregistered`, or `unsettled` while the outcome of a call to Apple is unknown.
     package let state: String
-    /// Where the document comes from: `mirror` is the daemon's copy of Apple's record, and `apple` is Apple's response
-    /// to this request.
+    /// Where name, domains and encryptTo come from: `mirror` is the desired state that the daemon stores, and `apple`
+    /// is Apple's response to this request.
     package let source: String
     package let partnerMerchantName: String
-    /// The registered domains.
+    /// The domains that are desired (`mirror`) or registered at Apple (`apple`).
     package var domainNames: [String] = []
-    /// nil if Apple's record has another identifier. Apple reports only its hash.
+    /// nil if Apple's record has another identifier than the daemon's, because Apple reports only a hash.
     package var encryptTo: MerchantIdentifier?
-    /// SHA-256 of `encryptTo`, upper-case hexadecimal, as Apple writes it.
+    /// SHA-256 of the encryptTo identifier in upper-case hexadecimal, as Apple writes it.
     package let encryptToHash: String
     package var merchantUrl: String?
     /// The merchant that the registration belongs to.
     package var merchantIdentifier: MerchantIdentifier?
-    /// When Apple last reported its record; nil before the first time.
+    /// When the daemon last read Apple's record; nil before the first time.
     package var learnedAt: Timestamp?
     /// Seconds since `learnedAt`.
     package var ageSeconds: Int?
-    /// How Apple's record, as of `learnedAt`, differs from the daemon's.
+    /// The differences between the desired state and Apple's record, as of `learnedAt`.
     package var drift: [DriftDocument] = []
     package let createdAt: Timestamp
     package let changedAt: Timestamp
@@ -48,13 +48,13 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// One difference between Apple's record and the daemon's.
+/// One difference between the desired state and Apple's record.
 package struct DriftDocument: Codable, Hashable, Sendable {
     /// `missingDomain`, `extraDomain`, `otherName`, `otherEncryptTo` or `gone`.
     package let kind: String
-    /// What Apple has: a domain, a name or a hash.
+    /// What Apple's record has: a domain, a name or a hash.
     package let found: String?
-    /// What the daemon's record has.
+    /// What the desired state has: a domain, a name or a hash.
     package let expected: String?
 
     package init(_ kind: String, found: String? = nil, expected: String? = nil) {
@@ -79,7 +79,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
     package struct Finding: Codable, Hashable, Sendable {
         package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
         package var drift: [DriftDocument] = []
-        /// Whether the differences were repaired; nil if no repair was requested.
+        /// Whether the differences were repaired; nil if no repair was requested, or none was needed.
         package var repaired: Bool?
         /// The differences after the repair. Without a repair, they are the same as `drift`.
         package var remaining: [DriftDocument] = []

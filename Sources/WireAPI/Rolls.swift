@@ -32,7 +32,7 @@ package struct RollDocument: Codable, Hashable, Sendable {
     package var endedAt: Timestamp?
     /// Why the roll ended.
     package var reason: String?
-    // Only in the responses to finish and abandon.
+    // Present only in the responses to finishing and abandoning a roll.
     package var dryRun: Bool?
     package var transitions: [KeyTransitionDocument.Transition]?
     package var warnings: [String]?

@@ -93,11 +93,11 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package var rolls: [String: Int] = [:]
     /// The open rolls that have waited longest, at most 10.
     package var longestWaitingRolls: [RollDocument] = []
-    /// The next 13 weeks, with the certificates that expire in them.
+    /// The certificates that expire in each of the next 13 weeks.
     package var endingByWeek: [Week] = []
     /// The number of revoked key pairs whose private key will be erased.
     package var awaitingDestruction = 0
-    /// Those of these key pairs that are erased first, at most 10.
+    /// The revoked key pairs whose private keys will be erased first, at most 10.
     package var destructions: [Destruction] = []
     /// The most urgent findings first. There is at most one for each code.
     package var findings: [Finding] = []
