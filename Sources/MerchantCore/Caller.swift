@@ -1,14 +1,14 @@
 package import Vocabulary
 
-/// The process at the other end of a Unix socket, as the kernel recorded it when it connected.
+/// The process at the other end of a Unix socket, as the kernel recorded it when the process connected.
 package struct Caller: Hashable, Sendable {
     package let uid: UInt32
-    /// Its primary group, which the audit names.
+    /// The process's primary group. The audit records it.
     package let gid: UInt32
-    /// All its groups, including the primary one.
+    /// All groups of the process, including the primary one.
     package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
-    /// The program's path, if it could be read. For reports only: the process may have ended or changed since.
+    /// The program's path, if it could be read. Only for reports, because the process may have ended or changed since.
     package let program: String
 
     package init(uid: UInt32, gid: UInt32, supplementaryGroups: Set<UInt32> = [], pid: Int32, program: String) {
@@ -27,15 +27,15 @@ package struct Caller: Hashable, Sendable {
 
 /// What a caller may do.
 package enum Permit: String, Sendable, CaseIterable {
-    /// Resolve a publicKeyHash on the decryptor socket.
+    /// Find the merchant and certificate of a publicKeyHash on the decryptor socket.
     case resolve
-    /// Restore a token's symmetric key.
+    /// Derive or unwrap a token's symmetric key.
     case symmetricKey
     /// Verify and decrypt payment tokens.
     case decrypt
     /// Decrypt without verifying the signature.
     case decryptUnverified
-    /// Verify a token as of another time than now.
+    /// Verify a token as if it had been received at another time.
     case judgeAtOtherTime
     /// Export a private key. Never granted by default.
     case exportPrivateKey
@@ -63,7 +63,7 @@ package struct Grant: Hashable, Sendable {
         }
     }
 
-    /// - Throws: `forbidden` if the grant is only for other merchants.
+    /// - Throws: `forbidden` if the permit is missing, or is only for other merchants.
     package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
         try require(permit)
         guard merchants?.contains(merchant) ?? true else {
@@ -72,7 +72,7 @@ package struct Grant: Hashable, Sendable {
     }
 }
 
-/// The setting `callers`: which permits each caller has. Without a matching rule a caller has none.
+/// The setting `callers`: the permits of each caller. A caller that no rule matches has no permits.
 package struct CallerPolicy: Hashable, Sendable {
     /// One entry of the setting.
     package struct Rule: Hashable, Sendable {
@@ -93,21 +93,22 @@ package struct CallerPolicy: Hashable, Sendable {
 
     package init(rules: [Rule]) { self.rules = rules }
 
-    /// Without settings: the daemon's own uid and root have every permit except `exportPrivateKey`; other users have none.
+    /// The policy if the setting is absent: the daemon's own uid and root have every permit except `exportPrivateKey`;
+    /// other users have none.
     package static func standard(ownUID: UInt32) -> CallerPolicy {
         let grant = Grant(permits: Set(Permit.allCases).subtracting([.exportPrivateKey]), merchants: nil)
         return CallerPolicy(rules: Set([ownUID, 0]).sorted().map { Rule(subject: .uid($0), grant: grant) })
     }
 
-    /// The union of the rules that name the caller's uid or one of its gids, as they were when it connected.
+    /// The grants of all rules that name the caller's uid or one of its groups at the time when it connected.
     ///
-    /// A rule for some merchants does not narrow a rule for all: each permit has the widest scope that a rule gives it.
-    /// A caller whose scoped rules differ gets several grants, checked one after another.
+    /// Grants add up: a rule for some merchants does not limit a rule for all merchants. A permit applies to a merchant
+    /// if at least one of the grants gives it.
     package func grants(for caller: Caller) -> [Grant] {
         grants(uid: caller.uid, groups: caller.supplementaryGroups.union([caller.gid]))
     }
 
-    /// The permits of a caller of which only uid and gid are known.
+    /// The grants of a caller of which only uid and groups are known.
     package func grants(uid callerUID: UInt32, groups: Set<UInt32>) -> [Grant] {
         rules.filter { rule in
             switch rule.subject {

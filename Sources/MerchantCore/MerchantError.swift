@@ -5,7 +5,7 @@
 package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     package let detail: String
-    /// Seconds after which a repeat may succeed, if known.
+    /// Seconds after which a repeat may succeed; nil if unknown.
     package let retryAfter: Int?
 
     package init(_ code: Code, _ detail: String, retryAfter: Int? = nil) {
@@ -22,7 +22,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case tooLarge
         // The caller has no permit.
         case forbidden
-        // The named resource does not exist, or no longer.
+        // The named resource does not exist, or no longer exists.
         case merchantNotFound
         case keyNotFound
         case keyRevoked

@@ -1,8 +1,10 @@
-/// Reads the members of an object by name and type, and refuses unknown names at the end.
+/// Reads the members of a JSON object by name and type. After the last read, ``refuseUnknown()`` refuses the members
+/// that were not read.
 package struct JSONFields {
     let object: JSONObject
+    /// The path of the object with a final dot, such as `expected.`; empty for the outermost object.
     let path: String
-    private var asked: Set<String> = []
+    private var namesRead: Set<String> = []
 
     package init(_ object: JSONObject, at path: String = "") {
         self.object = object
@@ -16,9 +18,9 @@ package struct JSONFields {
         self.init(object)
     }
 
-    /// The member's value; nil where it is absent or null.
+    /// The member's value; nil if it is absent or null.
     package mutating func value(_ name: String) -> JSONValue? {
-        asked.insert(name)
+        namesRead.insert(name)
         guard let value = object[name], value != .null else { return nil }
         return value
     }
@@ -36,8 +38,8 @@ package struct JSONFields {
 
     package mutating func bool(_ name: String) throws(JSONFault) -> Bool? {
         guard let value = value(name) else { return nil }
-        guard case .bool(let claim) = value else { throw wrong(name, value, "a boolean") }
-        return claim
+        guard case .bool(let isTrue) = value else { throw wrong(name, value, "a boolean") }
+        return isTrue
     }
 
     package mutating func fields(_ name: String) throws(JSONFault) -> JSONFields? {
@@ -51,13 +53,13 @@ package struct JSONFields {
         return inner
     }
 
-    /// The members that were not read, in the order sent.
-    package var unknown: [JSONObject.Member] { object.members.filter { !asked.contains($0.name) } }
+    /// The members that were not read, in their order in the text.
+    package var unknown: [JSONObject.Member] { object.members.filter { !namesRead.contains($0.name) } }
 
     /// - Throws: ``JSONFault`` naming the first member that was not read.
     package func refuseUnknown() throws(JSONFault) {
         guard let unknown = unknown.first else { return }
-        let known = asked.sorted().map { "'\($0)'" }.joined(separator: ", ")
+        let known = namesRead.sorted().map { "'\($0)'" }.joined(separator: ", ")
         throw JSONFault("unknown field '\(path)\(unknown.name.prefix(64))', expected only \(known)")
     }
 

@@ -1,7 +1,9 @@
-/// Bounds on a JSON text. Each is inclusive.
+/// The largest JSON text that the parser accepts.
 package struct JSONLimits: Sendable {
     package var bytes: Int
+    /// Levels of nesting. The outermost value is level 1.
     package var depth: Int
+    /// Values in the whole text, including objects and arrays.
     package var values: Int
 
     package init(bytes: Int, depth: Int, values: Int) {
@@ -10,11 +12,12 @@ package struct JSONLimits: Sendable {
         self.values = values
     }
 
-    /// What any of our sockets accepts: 64 KiB, 16 levels, 4,096 values.
+    /// The limits of a request's body: 64 KiB, 16 levels, 4,096 values.
     package static let request = JSONLimits(bytes: 65_536, depth: 16, values: 4_096)
 }
 
-/// A strict reader of RFC 8259: one value, nothing after it, each name once, UTF-8 only, within limits.
+/// A strict parser of RFC 8259. Refuses bytes after the value, a name that occurs twice in an object, bytes that are
+/// not UTF-8, and texts above the limits.
 package struct JSONParser {
     package static func parse(
         _ bytes: some Collection<UInt8>, limits: JSONLimits = .request
@@ -156,7 +159,7 @@ package struct JSONParser {
     private mutating func string() throws(JSONFault) -> String {
         position += 1
         let start = position
-        // Nearly every string has no escapes: take it whole.
+        // Nearly every string has no escapes, so the bytes before the first escape are decoded in one call.
         while let byte = peek(), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
         var text = try utf8(bytes[start..<position])
         while let byte = peek() {

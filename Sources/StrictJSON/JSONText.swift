@@ -1,6 +1,6 @@
-/// Writes JSON that was read, with numbers as their digits.
+/// Writes a JSON value as text. Numbers keep the digits that were read.
 package enum JSONText {
-    /// No blanks, members in their order.
+    /// Writes no white space, and keeps the order of members.
     package static func compact(_ value: JSONValue) -> String {
         switch value {
         case .array(let items): "[\(items.map(compact).joined(separator: ","))]"
@@ -10,7 +10,7 @@ package enum JSONText {
         }
     }
 
-    /// Two blanks a level, members by name, so that two answers can be compared line by line.
+    /// Indents each level by two spaces, and sorts members by name, so that two responses can be compared line by line.
     package static func pretty(_ value: JSONValue, indent: String = "") -> String {
         let deeper = indent + "  "
         switch value {
@@ -27,14 +27,15 @@ package enum JSONText {
 
     private static func scalar(_ value: JSONValue) -> String {
         switch value {
-        case .bool(let claim): claim ? "true" : "false"
+        case .bool(let isTrue): isTrue ? "true" : "false"
         case .number(let digits): digits
         case .string(let text): quoted(text)
         case .null, .array, .object: "null"
         }
     }
 
-    /// RFC 8259 section 7. Delete and the C1 controls are escaped too: they steer terminals.
+    /// Writes a JSON string, RFC 8259 section 7. Also escapes DEL and the C1 control characters, because they control
+    /// terminals.
     private static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -1,6 +1,7 @@
-/// A JSON text, RFC 8259, kept as written: members in their sequence, numbers as their digits.
+/// A parsed JSON text, RFC 8259. Members keep their order, and numbers keep their digits.
 ///
-/// The parser refuses what other parsers guess about: duplicate names, trailing bytes, invalid UTF-8, lone surrogates.
+/// The parser refuses texts that parsers interpret differently: duplicate names, trailing bytes, invalid UTF-8, lone
+/// surrogates.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -10,7 +11,7 @@ package enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object(JSONObject)
 
-    /// What a refusal calls it.
+    /// The kind of the value, for error messages.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -23,7 +24,7 @@ package enum JSONValue: Hashable, Sendable {
     }
 }
 
-/// The members of one object, in the order sent, each name once.
+/// The members of one object in their order in the text. Each name occurs once.
 package struct JSONObject: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package let name: String

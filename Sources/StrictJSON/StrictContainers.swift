@@ -1,9 +1,9 @@
-// The two containers read each element through a single-value decoder, so that the rules for types stand there alone.
+// Both containers decode each element with a single-value decoder, so that only `StrictDecoder` has rules for types.
 
 /// The members of one object.
 struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: JSONObject
-    /// Of the object, with its dot; empty for the outermost one.
+    /// The path of the object with a final dot, such as `expected.`; empty for the outermost object.
     private let prefix: String
     private let asked: StrictDecoder.AskedNames
 
@@ -21,7 +21,8 @@ struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return object[key.stringValue] != nil
     }
 
-    /// - Throws: ``JSONFault`` for a null: a field that a change sets to nothing must not pass for one that it leaves.
+    /// - Throws: ``JSONFault`` if the member is null. In a change, an absent field means "leave unchanged", and null
+    ///   could mean that or "remove the value".
     func decodeNil(forKey key: Key) throws -> Bool {
         guard contains(key), object[key.stringValue] == .null else { return false }
         throw JSONFault("'\(prefix)\(key.stringValue)' is null, expected a value, or no such field")
@@ -76,7 +77,7 @@ struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder(forKey key: Key) throws -> any Decoder { throw Self.unsupported }
 
-    /// No wire type nests containers by hand.
+    /// No type of `WireAPI` asks for a nested container.
     private static var unsupported: JSONFault { JSONFault("the decoder supports no nested containers") }
 }
 

@@ -1,8 +1,9 @@
 extension JSONFields {
     /// Decodes the whole object as a `Value`.
     ///
-    /// Refuses unknown fields, `null`, and values of another type, and names the field in each refusal. A value may throw
-    /// `DecodingError.dataCorrupted` with a description that continues the field's name: `is not a time, expected …`.
+    /// Refuses unknown fields, `null`, and values of another type. Each error names the field. A value may throw
+    /// `DecodingError.dataCorrupted`. The decoder puts the field's name before its description, such as `is not a
+    /// time`.
     package func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(JSONFault) -> Value {
         do {
             return try StrictDecoder.decode(type, from: .object(object), at: path)
@@ -16,13 +17,13 @@ extension JSONFields {
 
 /// Decodes one JSON value.
 struct StrictDecoder: Decoder {
-    /// The names that a type asked for in one object.
+    /// The names that a type read from one object. All other names are unknown fields.
     final class AskedNames {
         var names: Set<String> = []
     }
 
     let value: JSONValue
-    /// Of the value, such as `expected.currencyCode`; empty for the outermost one.
+    /// The path of the value, such as `expected.currencyCode`; empty for the outermost value.
     let path: String
     private let asked = AskedNames()
 
@@ -31,7 +32,7 @@ struct StrictDecoder: Decoder {
         self.path = path
     }
 
-    /// - Throws: ``JSONFault``, or what a type throws of its own.
+    /// - Throws: ``JSONFault``, or an error that the type's own `init(from:)` throws.
     static func decode<Value: Decodable>(_ type: Value.Type, from value: JSONValue, at path: String) throws -> Value {
         let decoder = StrictDecoder(value, at: path)
         do {
@@ -78,8 +79,8 @@ extension StrictDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool { value == .null }
 
     func decode(_ type: Bool.Type) throws -> Bool {
-        guard case .bool(let claim) = value else { throw wrongType("a boolean") }
-        return claim
+        guard case .bool(let isTrue) = value else { throw wrongType("a boolean") }
+        return isTrue
     }
 
     func decode(_ type: String.Type) throws -> String {

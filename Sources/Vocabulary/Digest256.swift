@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// A SHA-256 value of one kind: 32 bytes, comparable, printable, cheap to hash and to copy.
+/// A SHA-256 value. Each kind of digest has its own type, so that one kind cannot be passed for another.
 package protocol Digest256: Hashable, Sendable, CustomStringConvertible {
     var words: Words256 { get }
     init(words: Words256)
 }
 
-/// 32 bytes held in line, so that a digest used as a dictionary key allocates nothing.
+/// 32 bytes in four integers. An array would allocate memory for each digest that is used as a dictionary key.
 package struct Words256: Hashable, Sendable {
     var a, b, c, d: UInt64
 
@@ -27,7 +27,9 @@ package struct Words256: Hashable, Sendable {
         (a, b, c, d) = words
     }
 
-    /// The same for contiguous bytes. Not generic, so that it is compiled once for all modules: every request uses it.
+    /// Reads contiguous bytes. Not generic, so that one compiled version serves all modules: every request uses it.
+    ///
+    /// - Returns: nil unless exactly 32 bytes are given.
     package init?(bytes: Span<UInt8>) {
         guard bytes.count == 32 else { return nil }
         func word(_ begin: Int) -> UInt64 {
@@ -55,10 +57,10 @@ extension Digest256 {
     /// 64 lower-case hexadecimal digits.
     package var hex: String { Hex.encode(bytes) }
 
-    /// 44 characters, standard alphabet, padded: the spelling in payment tokens.
+    /// Base64 as in payment tokens: 44 characters, standard alphabet, padded.
     package var base64: String { Data(bytes).base64EncodedString() }
 
-    /// 43 characters, URL alphabet, no padding: the spelling in paths.
+    /// Base64url as in paths: 43 characters, no padding.
     package var base64URL: String {
         Base64.urlAlphabet(base64.dropLast())
     }

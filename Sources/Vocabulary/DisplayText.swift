@@ -1,13 +1,13 @@
-/// Text for people, such as a merchant's name or the reason for a revocation.
+/// A human-readable text, such as a merchant's name or the reason for a revocation.
 ///
-/// Follows the FreeformClass of PRECIS (RFC 8264 section 4.3): no character may be invisible, reorder the text around it
-/// or control a terminal.
+/// Follows the FreeformClass of PRECIS (RFC 8264 section 4.3), so that no character is invisible, reorders the text
+/// around it or controls a terminal.
 ///
 /// Refuses control characters, format characters (bidirectional controls, zero-width spaces, the byte order mark,
-/// tags), line and paragraph separators, private-use and unassigned code points, invisible fillers, and text of blanks
-/// only. Unlike PRECIS it accepts variation selectors, which names in Japanese and emoji need. The joiners U+200C and
-/// U+200D, which Persian, the scripts of India and emoji need, are accepted between two characters that are neither
-/// ASCII nor blanks.
+/// tags), line and paragraph separators, private-use and unassigned code points, invisible fillers, and text that
+/// consists only of blanks. Unlike PRECIS it accepts variation selectors, which names in Japanese and emoji need. It
+/// accepts the joiners U+200C and U+200D between two characters that are neither ASCII nor blanks, because Persian, the
+/// scripts of India and emoji need them.
 package struct DisplayText: Hashable, Sendable {
     /// The reason why a text is refused.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -15,7 +15,8 @@ package struct DisplayText: Hashable, Sendable {
         case blank
         case character(Unicode.Scalar)
 
-        /// Follows the name of a field in an error message. Does not quote the text.
+        /// The end of an error message that begins with the name of a field: `'reason' is blank, expected …`. Does not
+        /// quote the text.
         package var description: String {
             switch self {
             case .length(let bytes, let longest): "has \(bytes) bytes, expected 1 to \(longest)"
@@ -75,7 +76,9 @@ package struct DisplayText: Hashable, Sendable {
 }
 
 extension String {
-    /// The text with `?` for every character that ``DisplayText`` refuses, so that stored text cannot control a terminal.
+    /// Replaces every character that ``DisplayText`` refuses by `?`, so that stored text cannot control a terminal.
+    ///
+    /// - Parameter keepingLines: whether line feeds are kept.
     package func printable(keepingLines: Bool) -> String {
         let scalars = unicodeScalars
         guard scalars.indices.contains(where: { !DisplayText.accepts(scalars, at: $0) }) else { return self }

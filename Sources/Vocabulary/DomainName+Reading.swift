@@ -1,14 +1,15 @@
 import FoundationEssentials
-// URLComponents converts names only if this module is linked.
+// Without this module, URLComponents does not convert Unicode host names to their `xn--` form.
 import FoundationInternationalization
 
 extension DomainName {
-    /// Reads a name as people write it: ASCII in either case, or Unicode, which is converted by IDNA (UTS #46,
-    /// non-transitional) to its `xn--` form.
+    /// Reads a domain name as people write it: in ASCII, upper or lower case, or in Unicode. Converts Unicode to the
+    /// `xn--` form by IDNA (UTS #46, non-transitional).
     ///
-    /// - Returns: nil unless the text is a domain name: URLs, addresses, single labels and names that IDNA refuses are not.
+    /// - Returns: nil if the text is not a domain name, such as a URL, an IP address, a single label or a name that
+    ///   IDNA refuses.
     package init?(anySpelling text: String) {
-        // Conversion never makes a name shorter: each character becomes at least one byte or a dot.
+        // Limits the work of the conversion. In UTF-8, one character has at most 4 bytes.
         guard (1...4 * Self.longest).contains(text.utf8.count) else { return nil }
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else {
             self.init(ascii: text)
@@ -17,7 +18,7 @@ extension DomainName {
         var components = URLComponents()
         components.scheme = "https"
         components.host = text
-        // A name that IDNA refuses is returned percent-encoded, which is not a valid label.
+        // If IDNA refuses the name, `encodedHost` is percent-encoded, and `init(ascii:)` refuses it because of the `%`.
         guard let host = components.encodedHost else { return nil }
         self.init(ascii: host)
     }

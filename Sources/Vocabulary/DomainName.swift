@@ -1,7 +1,9 @@
-/// A web domain as Apple compares it: a fully qualified name in ASCII, lower case, without a scheme, port, path or final dot.
+/// A web domain in the form that Apple compares: a fully qualified ASCII name in lower case, without scheme, port, path
+/// or final dot.
 ///
-/// At most 253 characters; two labels or more of 1 to 63 letters, digits and hyphens, not beginning or ending with a
-/// hyphen; the last is not a number, so that an address is not a name. Unicode names are converted first (IDNA).
+/// It has at most 253 characters and at least two labels. A label has 1 to 63 letters, digits and hyphens, and does not
+/// begin or end with a hyphen. The last label contains a letter, so that an IP address is not a domain name.
+/// ``init(anySpelling:)`` converts Unicode names.
 package struct DomainName: TextValue, Comparable {
     package static let longest = 253
     package let rawValue: String
@@ -25,7 +27,7 @@ package struct DomainName: TextValue, Comparable {
 
     package static func refusal(of text: String) -> String { "has '\(text.prefix(300))', \(expectation)" }
 
-    /// The end of every error message about the type.
+    /// The part of error messages that says which text is expected.
     package static let expectation =
         "expected a fully qualified domain name such as shop.example.com, without scheme, port and path"
 

@@ -1,6 +1,6 @@
-/// Base 16, RFC 4648 section 8.
+/// Hexadecimal digits (base 16), RFC 4648 section 8.
 package enum Hex {
-    /// Lower-case digits, two a byte.
+    /// Writes two lower-case digits for each byte.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         for byte in bytes {

@@ -1,16 +1,17 @@
 /// The state of a key pair: `pending → standby → current → retiring → revoked → destroyed`.
 package enum KeyState: String, NamedValue {
-    /// Generated; the CSR is issued; no certificate is stored yet.
+    /// Generated, with a CSR. No certificate is stored yet.
     case pending
-    /// Certificate stored; Apple does not encrypt to it yet.
+    /// A certificate is stored. Apple does not encrypt to the key yet.
     case standby
-    /// Apple encrypts to it; at most one per merchant, purpose and algorithm.
+    /// Apple encrypts to the key. At most one key pair per merchant, purpose and algorithm is current.
     case current
-    /// Superseded at Apple; tokens encrypted to it may still arrive.
+    /// Replaced at Apple. Tokens that are encrypted to the key may still arrive.
     case retiring
-    /// Revoked, or abandoned before it had a certificate; the sealed private key is kept.
+    /// Revoked, with or without a certificate. Tokens are refused; the sealed private key is kept, so that the key can
+    /// be restored.
     case revoked
-    /// The private key is erased; certificate and history are kept.
+    /// The private key is erased. The certificate and the history are kept.
     case destroyed
 
     /// Whether a decryptor may use the key pair.

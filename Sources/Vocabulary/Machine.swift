@@ -9,7 +9,7 @@ package enum Machine {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// The kernel's identifier of this boot; empty where the kernel does not provide it.
+    /// The kernel's identifier of this boot; empty if the kernel does not provide it.
     package static let bootIdentifier: String = {
         let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }

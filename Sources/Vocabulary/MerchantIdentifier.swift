@@ -1,7 +1,8 @@
 /// Apple's name for a merchant (`merchant.com.example`) or for the platform itself (`platformintegrator.com.example`).
 ///
-/// 1 to 255 ASCII letters, digits, hyphens, underscores and dots; begins with `merchant.` or `platformintegrator.`; no
-/// empty part between dots. Case matters, because its SHA-256 is over the bytes as written.
+/// It has 1 to 255 ASCII letters, digits, hyphens, underscores and dots, and begins with `merchant.` or
+/// `platformintegrator.`. No part between dots is empty. Case matters, because certificates contain the SHA-256 of the
+/// bytes as written.
 ///
 /// Source: Apple, "Create a merchant identifier"; "Applying to use the Registration API and configuring IDs".
 package struct MerchantIdentifier: TextValue, Comparable {
@@ -11,7 +12,7 @@ package struct MerchantIdentifier: TextValue, Comparable {
     /// - Returns: nil unless the text has the form above.
     package init?(_ text: some StringProtocol) { self.init(text: String(text)) }
 
-    /// Not generic and in one pass, because every row read from the store is checked here.
+    /// Not generic, and checks in one pass, because the store validates the identifier in every row that it reads.
     package init?(text: String) {
         var text = text
         guard text.withUTF8(Self.hasForm) else { return nil }
@@ -40,7 +41,7 @@ package struct MerchantIdentifier: TextValue, Comparable {
 
     package static func refusal(of text: String) -> String { "is not a merchant identifier, \(expectation)" }
 
-    /// The end of every error message about the type.
+    /// The part of error messages that says which text is expected.
     package static let expectation =
         "expected merchant.… or platformintegrator.… with ASCII letters, digits, '-', '_' and '.', at most 255 characters"
 

@@ -1,4 +1,4 @@
-/// DER `SubjectPublicKeyInfo` of a P-256 key in its one accepted spelling: named curve, uncompressed point; 91 bytes.
+/// DER `SubjectPublicKeyInfo` of a P-256 key. Only one encoding is accepted: named curve, uncompressed point, 91 bytes.
 ///
 /// Source: RFC 5480 section 2.
 package enum P256SubjectPublicKeyInfo {
@@ -8,7 +8,7 @@ package enum P256SubjectPublicKeyInfo {
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01,
         0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
     ]
-    /// The length of such a key in bytes.
+    /// The length of the encoding in bytes.
     package static let length = 91
 
     /// - Parameter point: X9.63, uncompressed, 65 bytes.

@@ -1,6 +1,6 @@
-/// The platform's own name for a merchant, under which it is registered with Apple.
+/// The platform's own name for a merchant. The merchant is registered with Apple under this name.
 ///
-/// 3 to 1024 characters out of `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. Percent-encode it in paths.
+/// It has 3 to 1024 of the characters `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. Percent-encode it in paths.
 ///
 /// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest.
 package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {
@@ -23,7 +23,7 @@ package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {
         "is '\(text.prefix(64))' of \(text.utf8.count) bytes, \(expectation)"
     }
 
-    /// The end of every error message about the type.
+    /// The part of error messages that says which text is expected.
     package static let expectation = "expected 3 to 1024 of the characters a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;"
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -1,10 +1,10 @@
 import Crypto
 import FoundationEssentials
 
-/// The name Apple Pay gives a payment processing key: every payment token carries it.
+/// Identifies a key pair. A payment token names the key that it is encrypted to by this hash.
 ///
-/// SHA-256 over the DER `SubjectPublicKeyInfo` of the payment processing certificate. 32 bytes; 44 characters as
-/// Base64. It is public: it can be computed from a token or from the certificate.
+/// SHA-256 over the DER `SubjectPublicKeyInfo` of the public key: 32 bytes, or 44 characters of Base64. The hash is
+/// public: tokens contain it, and it can be computed from the certificate.
 ///
 /// Source: Apple, "Payment token format reference", header key `publicKeyHash`.
 package struct PublicKeyHash: Digest256, TextValue {
@@ -20,7 +20,7 @@ package struct PublicKeyHash: Digest256, TextValue {
         self.words = words
     }
 
-    /// Reads the form a payment token carries: 44 characters, standard alphabet, padded.
+    /// Reads the spelling in payment tokens: 44 characters of Base64, standard alphabet, padded.
     package init?(base64: String) {
         guard base64.utf8.count == 44, let data = Base64.decode(base64) else { return nil }
         self.init(bytes: data)
@@ -49,8 +49,8 @@ package struct PublicKeyHash: Digest256, TextValue {
     }
 }
 
-/// SHA-256 over a merchant identifier's ASCII bytes. A certificate has it in its extension 1.2.840.113635.100.6.32
-/// (upper-case hexadecimal); the EC_v1 key derivation takes it as PartyV (32 raw bytes).
+/// SHA-256 over a merchant identifier's ASCII bytes. A certificate contains it in the extension
+/// 1.2.840.113635.100.6.32, in upper-case hexadecimal. The EC_v1 key derivation uses its 32 bytes as PartyV.
 package struct MerchantIdentifierHash: Digest256, TextValue {
     package let words: Words256
 

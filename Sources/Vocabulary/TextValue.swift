@@ -1,4 +1,4 @@
-/// A value that JSON documents, paths and the command line write as one text.
+/// A value that is written as one text in JSON documents, in paths and on the command line.
 package protocol TextValue: Hashable, Sendable, Codable, CustomStringConvertible {
     /// - Returns: nil if the text is not a valid value.
     init?(text: String)
@@ -6,7 +6,7 @@ package protocol TextValue: Hashable, Sendable, Codable, CustomStringConvertible
     /// The spelling that the daemon writes.
     var text: String { get }
 
-    /// The reason why a text is refused. It follows the name of a field: `is not a time, expected …`.
+    /// The end of an error message that begins with the name of a field: `'at' is not a time, expected …`.
     static func refusal(of text: String) -> String
 }
 
@@ -28,7 +28,7 @@ extension TextValue {
     }
 }
 
-/// A closed set of names. JSON, SQL and the command line use the raw value.
+/// A value from a fixed set of names, such as a key's state. JSON, SQL and the command line use the raw value.
 package protocol NamedValue: TextValue, RawRepresentable, CaseIterable, CodingKeyRepresentable
 where RawValue == String {}
 
@@ -42,7 +42,8 @@ extension NamedValue {
         return "is '\(text.prefix(64))', expected one of \(names)"
     }
 
-    // Both protocols have a default. This one names the allowed values.
+    // `TextValue` and `RawRepresentable` have a default each, so the type needs its own. The error lists the allowed
+    // names.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

@@ -28,7 +28,7 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
     package var after: String?
     package var reason: String?
     package var requestId: String?
-    /// Lower-case hexadecimal; the next record repeats it as its `previousHash`.
+    /// Lower-case hexadecimal. The next record has this value as its `previousHash`.
     package let hash: String
     package let previousHash: String
 
@@ -48,7 +48,7 @@ package struct AuditHeadDocument: Codable, Hashable, Sendable, CustomStringConve
 
     package init(sequence: Int, hash: String) { (self.sequence, self.hash) = (sequence, hash) }
 
-    /// As `audit verify --head` takes it.
+    /// The spelling that `audit verify --head` takes.
     package var description: String { "\(sequence):\(hash)" }
 }
 
@@ -68,7 +68,7 @@ package struct AuditBreakDocument: Codable, Hashable, Sendable {
 package struct AuditVerificationDocument: Codable, Hashable, Sendable {
     package var examined = 0
     package var breakCount = 0
-    /// The first of them, at most 101.
+    /// The first breaks: at most 100 of the chain, and before them one of the head that the request gave.
     package var breaks: [AuditBreakDocument] = []
     package var head: AuditHeadDocument?
     /// The `cursor` of the next range; nil at the end.

@@ -20,7 +20,7 @@ package struct BackupDocument: Codable, Hashable, Sendable {
     package let programVersion: String
     package var schemaVersion = 0
     package var databaseBytes = 0
-    /// Of the database in the file; lower-case hexadecimal.
+    /// SHA-256 of the database in the file, in lower-case hexadecimal.
     package let sha256: String
     package var merchants = 0
     package var keyPairs: [KeyState: Int] = [:]
@@ -41,7 +41,7 @@ package struct BackupVerificationDocument: Codable, Hashable, Sendable {
     package var certificatesChecked = 0
     package var auditRecordsChecked = 0
     package var seconds = 0.0
-    /// Empty for a good backup. At most 100.
+    /// The problems found, at most 100; empty for a good backup.
     package let findings: [String]
 
     package init(_ backup: BackupDocument, findings: [String]) {
@@ -49,14 +49,14 @@ package struct BackupVerificationDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// Backups in the status.
+/// What `status` reports about backups.
 package struct BackupCoverageDocument: Codable, Hashable, Sendable {
     /// When the newest backup that passed its verification was created.
     package var lastVerified: Timestamp?
     package var file: String?
     /// Merchants whose newest key pair is in no verified backup.
     package var merchantsWithoutBackup = 0
-    /// The first hundred of them, those whose key pair has waited longest first.
+    /// The first hundred of these merchants. Those with the oldest such key pair come first.
     package var withoutBackup: [MerchantIdentifier] = []
 
     package init() {}

@@ -10,7 +10,7 @@ extension Paths {
 
 /// A stored certificate.
 package struct CertificateDocument: Codable, Hashable, Sendable {
-    /// The names in a certificate, and its number.
+    /// The subject, issuer and serial number of a certificate.
     package typealias Names = (subject: String, issuer: String, serialNumber: String)
 
     /// SHA-256 of the DER, lower-case hexadecimal.
@@ -20,10 +20,10 @@ package struct CertificateDocument: Codable, Hashable, Sendable {
     package let issuer: String
     package let notBefore: Timestamp
     package let notAfter: Timestamp
-    /// false where no issuing CA is configured: the chain was not verified.
+    /// Whether the issuer was verified. false if no issuing CA is configured.
     package var issuerVerified = false
     package let storedAt: Timestamp
-    /// PEM.
+    /// The certificate in PEM.
     package let certificate: String
 
     package init(

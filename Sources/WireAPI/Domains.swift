@@ -6,11 +6,12 @@ extension Paths {
     package static let wellKnownDomainFile = "/.well-known/apple-developer-merchantid-domain-association"
 }
 
-/// The platform's domain verification file, as `/v1/domain-file` describes it. ``Paths/wellKnownDomainFile`` serves its bytes.
+/// The platform's domain verification file, as `/v1/domain-file` describes it. ``Paths/wellKnownDomainFile`` serves the
+/// file itself.
 package struct DomainFileDocument: Codable, Hashable, Sendable {
     /// 64 lower-case hexadecimal digits.
     package let sha256: String
-    /// Bytes.
+    /// The size of the file in bytes.
     package let size: Int
     package let storedAt: Timestamp
 
@@ -21,9 +22,9 @@ package struct DomainFileDocument: Codable, Hashable, Sendable {
 
 /// What `POST /v1/domain-checks` found.
 package struct DomainCheckDocument: Codable, Hashable, Sendable {
-    /// A reason for which Apple would not verify the domain.
+    /// A reason why Apple would not verify the domain.
     package struct Finding: Codable, Hashable, Sendable {
-        /// `nameNotResolved`, `redirected`, `wrongBytes`, …
+        /// `nameNotResolved`, `redirected`, `wrongContent`, …
         package let kind: String
         package let detail: String
 
@@ -33,7 +34,7 @@ package struct DomainCheckDocument: Codable, Hashable, Sendable {
     package let domainName: DomainName
     /// Whether Apple would verify the domain.
     package var passed: Bool
-    /// The network address that was contacted; nil where no connection was made.
+    /// The network address that was contacted; nil if no connection was attempted.
     package var address: String?
     package var findings: [Finding]
 

@@ -7,9 +7,10 @@ extension Paths {
 
 /// One event, as `GET /v1/events` lists it and as webhooks receive it.
 package struct EventDocument: Codable, Hashable, Sendable {
-    /// Random, 32 lower-case hexadecimal digits. A repeated delivery has the same one.
+    /// 32 random hexadecimal digits in lower case. A repeated delivery has the same id, so that a receiver can
+    /// recognize it.
     package let id: String
-    /// Grows, with gaps.
+    /// Increases from event to event, with gaps.
     package let sequence: Int
     package let kind: String
     /// `notice`, `warning` or `critical`.
@@ -18,7 +19,7 @@ package struct EventDocument: Codable, Hashable, Sendable {
     package var merchantIdentifier: MerchantIdentifier?
     package var publicKeyHash: PublicKeyHash?
     package var rollId: String?
-    /// One sentence for people.
+    /// One human-readable sentence.
     package let detail: String
 
     package init(
@@ -29,7 +30,8 @@ package struct EventDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/events/redeliver`: delivers parked events again. An absent field selects all.
+/// `POST /v1/events/redeliver`: delivers parked events again. Without `sequence`, all of them; without `webhook`, those
+/// of all webhooks.
 package struct RedeliverEventsRequest: RequestBody {
     package var sequence: Int?
     /// A webhook's name.
@@ -40,7 +42,7 @@ package struct RedeliverEventsRequest: RequestBody {
 
 /// The response of `POST /v1/events/redeliver`.
 package struct RedeliveredEventsDocument: Codable, Hashable, Sendable {
-    /// Deliveries that are attempted again; at most 10,000 for each request.
+    /// The number of deliveries that are attempted again, at most 10,000 for each request.
     package let redelivered: Int
 
     package init(redelivered: Int) { self.redelivered = redelivered }

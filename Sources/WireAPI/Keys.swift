@@ -1,7 +1,8 @@
 package import Vocabulary
 
 extension Paths {
-    /// Search by the first characters of a publicKeyHash, `?prefix=`, or list by state, `?state=`.
+    /// With `?prefix=`, finds key pairs by the first characters of a publicKeyHash. With `?state=`, lists those in one
+    /// state.
     package static let keys = "/v1/keys"
 
     package static func keys(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/keys" }
@@ -32,7 +33,7 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     package let origin: String
     package let createdAt: Timestamp
     package let stateSince: Timestamp
-    /// Validity of the certificate that is in use; absent for a key pair without one.
+    /// The validity of the certificate in use; absent if the key pair has no certificate.
     package var notBefore: Timestamp?
     package var notAfter: Timestamp?
     package var revocationReason: String?
@@ -42,7 +43,7 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     package var use: KeyUseDocument?
     /// Every certificate stored for this key pair, newest first.
     package var certificates: [CertificateDocument] = []
-    /// PKCS#10 in PEM; in the responses to generate and show.
+    /// The CSR: PKCS#10 in PEM. Only in the responses that generate or show the key pair.
     package var csr: String?
 
     package init(
@@ -55,9 +56,9 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// How a key pair was used; at most 5 seconds old.
+/// How a key pair was used. The counts can be up to 5 seconds old.
 package struct KeyUseDocument: Codable, Hashable, Sendable {
-    /// How often, and when.
+    /// The number of uses, and the times of the first and the last one.
     package struct Observed: Codable, Hashable, Sendable {
         package let count: Int
         package let first: Timestamp
@@ -68,9 +69,10 @@ package struct KeyUseDocument: Codable, Hashable, Sendable {
         }
     }
 
-    /// Requests with its publicKeyHash. The hash is public, so a request does not prove that Apple uses the key.
+    /// Requests that named the key pair's publicKeyHash. The hash is public, so they do not show that Apple uses the
+    /// key.
     package var requests: Observed?
-    /// Tokens that verified, decrypted and passed their GCM tag.
+    /// Tokens that were verified and decrypted, including the check of the GCM tag.
     package var decryptions: Observed?
 
     package init() {}
@@ -90,17 +92,18 @@ package struct KeyTransitionDocument: Codable, Hashable, Sendable {
     }
 
     package var dryRun = false
-    /// Empty where every key pair already has the requested state.
+    /// Empty if every key pair already has the requested state.
     package var transitions: [Transition] = []
     /// Consequences that the caller should confirm.
     package var warnings: [String] = []
-    /// The key pair afterwards.
+    /// The key pair after the operation.
     package let key: KeyDocument
 
     package init(_ key: KeyDocument) { self.key = key }
 }
 
-/// `POST /v1/merchants/{merchantIdentifier}/keys`; an empty body means the defaults: EC_v1, paymentProcessing.
+/// `POST /v1/merchants/{merchantIdentifier}/keys`. With an empty body, the algorithm is EC_v1 and the purpose
+/// paymentProcessing.
 package struct GenerateKeyRequest: RequestBody {
     package var algorithm: KeyAlgorithm?
     package var purpose: KeyPurpose?
@@ -115,7 +118,7 @@ package struct ImportKeyRequest: RequestBody {
     /// Base64 of the file: PEM or DER.
     package let certificate: String
     package var passphrase: String?
-    /// `standby` (default), `current` or `retiring`.
+    /// The state of the imported key pair: `standby` (default), `current` or `retiring`.
     package var state: KeyState?
     package var purpose: KeyPurpose?
     package var allowExpired: Bool?
@@ -125,7 +128,7 @@ package struct ImportKeyRequest: RequestBody {
     }
 }
 
-/// `POST /v1/keys/{publicKeyHash}/promote`, `/restore`.
+/// `POST /v1/keys/{publicKeyHash}/promote` and `/restore`.
 package struct KeyTransitionRequest: RequestBody {
     package var dryRun: Bool?
 
@@ -143,7 +146,8 @@ package struct RevokeKeyRequest: RequestBody {
 
 /// `POST /v1/keys/{publicKeyHash}/destroy`.
 package struct DestroyKeyRequest: RequestBody {
-    /// Delay before the private key is erased: at most ten years; 30 days where absent; 0 erases it at once.
+    /// The delay before the private key is erased, at most ten years. If absent, 30 days. With 0, the key is erased at
+    /// once.
     package var afterSeconds: Int?
     package var dryRun: Bool?
 

@@ -21,7 +21,7 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
         package let state: String
         package var dataKeyOnly = false
         package let dataKeyIdentifier: Int
-        /// How many private keys must be sealed again, and how many are.
+        /// The number of private keys to re-encrypt, and how many of them are done.
         package var total = 0
         package var done = 0
         package let startedAt: Timestamp
@@ -37,7 +37,7 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
     /// Lower-case hexadecimal. It identifies the master key and reveals nothing about it.
     package let masterKeyIdentifier: String
     package let dataKeyIdentifier: Int
-    /// Where the settings take the master key from.
+    /// The source of the master key according to the settings.
     package let source: String
     /// The last rotation, finished or not; absent before the first one.
     package var rotation: Rotation?
@@ -47,10 +47,10 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The steps of a rotation, started or as a dry run.
+/// The steps of a rotation that was started, or in a dry run would be started.
 package struct RotationPlanDocument: Codable, Hashable, Sendable {
     package var dryRun = false
-    /// Whether an earlier rotation is in progress, which continues.
+    /// Whether another rotation was already in progress. That one continues, and none is started.
     package var joins = false
     /// One sentence for each step.
     package var steps: [String] = []

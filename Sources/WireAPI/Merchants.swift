@@ -14,10 +14,10 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
     package var targetActiveKeyPairs = 0
     package var activeKeyPairs = 0
     package let createdAt: Timestamp
-    /// Whether a verified backup contains its newest key pair; absent for a merchant without key pairs.
+    /// Whether a verified backup contains the merchant's newest key pair; absent if the merchant has no key pairs.
     package var newestKeyBackedUp: Bool?
-    /// The key pairs that wait for a certificate, oldest first, with their CSRs. Present where the request that added the
-    /// merchant asked for key pairs.
+    /// The key pairs that wait for a certificate, oldest first, with their CSRs. Present only in the response to a
+    /// request that added the merchant with `generateKeyPairs`.
     package var pendingKeyPairs: [KeyDocument]?
 
     package init(_ identifier: MerchantIdentifier, createdAt: Timestamp) {
@@ -32,13 +32,13 @@ package struct AddMerchantRequest: RequestBody {
     package let merchantIdentifier: MerchantIdentifier
     package var name: String?
     package var targetActiveKeyPairs: Int?
-    /// Generates key pairs and CSRs until the merchant has as many as its target.
+    /// Whether to generate key pairs and CSRs until the merchant has as many as its target.
     package var generateKeyPairs: Bool?
 
     package init(_ identifier: MerchantIdentifier) { merchantIdentifier = identifier }
 }
 
-/// `PATCH /v1/merchants/{merchantIdentifier}`: an absent field stays as it is.
+/// `PATCH /v1/merchants/{merchantIdentifier}`. A field that is absent does not change.
 package struct ChangeMerchantRequest: RequestBody {
     package var name: String?
     package var targetActiveKeyPairs: Int?

@@ -1,11 +1,11 @@
 /// One page of an ordered list.
 package struct Page<Item: Codable & Sendable>: Codable, Sendable {
-    /// Items on a page unless the query sets `limit`.
+    /// The number of items on a page if the query does not set `limit`.
     package static var defaultLimit: Int { 100 }
     package static var largestLimit: Int { 1000 }
 
     package let items: [Item]
-    /// The `cursor` of the next page; nil on the last page. Opaque.
+    /// The value of `cursor` in the request for the next page; nil on the last page. Clients must not interpret it.
     package let nextCursor: String?
 
     package init(items: [Item], nextCursor: String?) {

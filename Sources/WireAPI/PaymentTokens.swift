@@ -15,11 +15,12 @@ package struct ResolvedKeyDocument: Codable, Hashable, Sendable {
     package let merchantIdentifierHash: MerchantIdentifierHash
     package let algorithm: KeyAlgorithm
     package let state: KeyState
-    /// PEM.
+    /// The certificate in PEM.
     package let certificate: String
     package let notBefore: Timestamp
     package let notAfter: Timestamp
-    /// PKCS#8 in PEM; only with `?include=privateKey` and the permit `exportPrivateKey`.
+    /// PKCS#8 in PEM. Present only if the request has `?include=privateKey` and the caller has the permit
+    /// `exportPrivateKey`.
     package var privateKey: String?
 
     package init(
@@ -33,7 +34,7 @@ package struct ResolvedKeyDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/keys/{publicKeyHash}/symmetric-key`: exactly one of the two fields.
+/// `POST /v1/keys/{publicKeyHash}/symmetric-key`. The request must have exactly one of the two fields.
 package struct SymmetricKeyRequest: RequestBody {
     /// EC_v1. Base64 of a DER SubjectPublicKeyInfo.
     package var ephemeralPublicKey: String?
@@ -42,7 +43,8 @@ package struct SymmetricKeyRequest: RequestBody {
 
     package init() {}
 
-    /// By hand, because every EC_v1 payment passes through here.
+    /// Reads the two fields without `Decodable`, which is slower, because a decryptor may send this request for every
+    /// payment.
     package init(_ fields: JSONFields) throws(JSONFault) {
         var fields = fields
         ephemeralPublicKey = try fields.string("ephemeralPublicKey")
@@ -70,16 +72,17 @@ package struct CheckDocument: Codable, Hashable, Sendable {
     package let finding: String
 }
 
-/// Every check, in the order of Apple's steps.
+/// The checks of the signature in the order in which they are made, and the comparisons with the expected values.
 package struct VerificationDocument: Codable, Hashable, Sendable {
-    /// Whether every check that was made passed, including that of the signature.
+    /// Whether the signature was checked and every check of it passed. False if the caller declined the verification.
     package let verified: Bool
     package let checks: [CheckDocument]
 }
 
-/// A decrypted token's fields under the names of an authorization message: `"view": "authorization"`.
+/// The fields of a decrypted token under the names of a card network's authorization message. A request gets them with
+/// `"view": "authorization"`.
 package struct AuthorizationDocument: Codable, Sendable {
-    /// Which names are used: `general` or `americanExpress`.
+    /// The card network whose names are used: `general` or `americanExpress`.
     package let network: String
     package let primaryAccountNumber: String
     /// YYMMDD.
@@ -89,7 +92,7 @@ package struct AuthorizationDocument: Codable, Sendable {
     package let electronicCommerceIndicator: String?
     /// American Express: the cryptogram, Base64.
     package let tokenBlockA: String?
-    /// American Express: zeros, as many bytes as in block A, Base64.
+    /// American Express: as many zero bytes as block A has, Base64.
     package let tokenBlockB: String?
     package let tokenRequestorID: String?
 }

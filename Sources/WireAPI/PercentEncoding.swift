@@ -1,7 +1,7 @@
-/// RFC 3986 section 2.1, applied to more characters than it requires.
+/// Percent-encoding, RFC 3986 section 2.1. Encodes more characters than the RFC requires.
 package enum PercentEncoding {
-    /// Encodes every byte except digits and lower-case letters. The result means the same in a host, a path segment and a
-    /// query value, and no intermediate library changes its case or removes `..`.
+    /// Encodes every byte except digits and lower-case letters. The result means the same in a host, a path segment and
+    /// a query value, and HTTP libraries find no upper case and no `..` to normalize.
     package static func encode(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {

@@ -2,7 +2,7 @@
 package struct Problem: Codable, Hashable, Sendable, Error {
     package static let mediaType = "application/problem+json"
 
-    /// `urn:merchantkeyd:problem:` and the code.
+    /// `urn:merchantkeyd:problem:` followed by the code.
     package let type: String
     package let title: String
     package let status: Int

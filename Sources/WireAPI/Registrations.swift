@@ -4,7 +4,7 @@ extension Paths {
     package static let registrations = "/v1/registrations"
     package static let registrationSync = "/v1/registrations/sync"
 
-    /// Percent-encoded: the identifier may contain characters that have a meaning in a path.
+    /// Percent-encoded, because the identifier may contain characters that have a meaning in a path.
     package static func registration(_ partner: PartnerInternalMerchantIdentifier) -> String {
         "\(registrations)/\(PercentEncoding.encode(partner.rawValue))"
     }
@@ -15,23 +15,24 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// `registered`, `unregistered`, or `unsettled` while the outcome of a call to Apple is unknown.
     package let state: String
-    /// `mirror`: the daemon's record; `apple`: Apple's response to this request.
+    /// Where name, domains and encryptTo come from: `mirror` is the desired state that the daemon stores, and `apple`
+    /// is Apple's response to this request.
     package let source: String
     package let partnerMerchantName: String
-    /// The registered domains.
+    /// The domains that are desired (`mirror`) or registered at Apple (`apple`).
     package var domainNames: [String] = []
-    /// nil where Apple has another identifier, of which only the hash is known.
+    /// nil if Apple's record has another identifier than the daemon's, because Apple reports only a hash.
     package var encryptTo: MerchantIdentifier?
-    /// SHA-256 of `encryptTo`, upper-case hexadecimal, as Apple writes it.
+    /// SHA-256 of the encryptTo identifier in upper-case hexadecimal, as Apple writes it.
     package let encryptToHash: String
     package var merchantUrl: String?
-    /// The merchant record that it belongs to.
+    /// The merchant that the registration belongs to.
     package var merchantIdentifier: MerchantIdentifier?
-    /// When Apple last reported its record; nil before the first time.
+    /// When the daemon last read Apple's record; nil before the first time.
     package var learnedAt: Timestamp?
-    /// Seconds since then.
+    /// Seconds since `learnedAt`.
     package var ageSeconds: Int?
-    /// How Apple's record, as of `learnedAt`, differs from the daemon's.
+    /// The differences between the desired state and Apple's record, as of `learnedAt`.
     package var drift: [DriftDocument] = []
     package let createdAt: Timestamp
     package let changedAt: Timestamp
@@ -47,13 +48,13 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// One difference between Apple's record and the daemon's.
+/// One difference between the desired state and Apple's record.
 package struct DriftDocument: Codable, Hashable, Sendable {
     /// `missingDomain`, `extraDomain`, `otherName`, `otherEncryptTo` or `gone`.
     package let kind: String
-    /// What Apple has: a domain, a name or a hash.
+    /// What Apple's record has: a domain, a name or a hash.
     package let found: String?
-    /// What the daemon's record has.
+    /// What the desired state has: a domain, a name or a hash.
     package let expected: String?
 
     package init(_ kind: String, found: String? = nil, expected: String? = nil) {
@@ -64,7 +65,7 @@ package struct DriftDocument: Codable, Hashable, Sendable {
 /// What `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}` removed, or in a dry run would remove.
 package struct WithdrawalDocument: Codable, Hashable, Sendable {
     package var dryRun = false
-    /// The domains that are removed.
+    /// The domains that were removed, or in a dry run would be removed.
     package var domainNames: [String] = []
     package var warnings: [String] = []
     package let registration: RegistrationDocument
@@ -78,11 +79,11 @@ package struct SyncDocument: Codable, Hashable, Sendable {
     package struct Finding: Codable, Hashable, Sendable {
         package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
         package var drift: [DriftDocument] = []
-        /// Whether the difference was repaired; nil where no repair was requested.
+        /// Whether the differences were repaired; nil if no repair was requested, or none was needed.
         package var repaired: Bool?
-        /// The differences after the repair; without a repair the same as `drift`.
+        /// The differences after the repair. Without a repair, they are the same as `drift`.
         package var remaining: [DriftDocument] = []
-        /// Why it could not be compared or repaired.
+        /// Why the registration could not be compared or repaired.
         package var failure: FailureDocument?
 
         package init(_ partner: PartnerInternalMerchantIdentifier) { partnerInternalMerchantIdentifier = partner }
@@ -91,7 +92,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
     package var repair = false
     package var compared = 0
     package var findings: [Finding] = []
-    /// Why the daemon sent Apple no further requests.
+    /// Why the daemon stopped before the end of the batch and sent Apple no further requests; nil if it did not stop.
     package var halted: FailureDocument?
     /// The `cursor` of the next batch; nil at the end.
     package var nextCursor: PartnerInternalMerchantIdentifier?
@@ -101,7 +102,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
 
 /// An error inside a larger response.
 package struct FailureDocument: Codable, Hashable, Sendable {
-    /// As in a problem.
+    /// The same codes as in ``Problem``.
     package let code: String
     package let detail: String
     /// Seconds after which a repeat can succeed.
@@ -115,14 +116,14 @@ package struct FailureDocument: Codable, Hashable, Sendable {
 /// `POST /v1/registrations`: registers a merchant with Apple, or adds domains to its registration.
 package struct RegisterRequest: RequestBody {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
-    /// Default: that of the registration.
+    /// Required for a new registration. If absent, the name in the existing registration.
     package var partnerMerchantName: String?
-    /// 1 to 99.
+    /// 1 to 99 domains.
     package let domainNames: [DomainName]
-    /// Default: that of the registration, else the platform's only integrator identifier.
+    /// If absent, the identifier in the existing registration, or else the platform's only integrator identifier.
     package var encryptTo: MerchantIdentifier?
     package var merchantUrl: String?
-    /// The merchant record that it belongs to.
+    /// The merchant that the registration belongs to.
     package var merchantIdentifier: MerchantIdentifier?
 
     package init(_ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName]) {
@@ -132,7 +133,7 @@ package struct RegisterRequest: RequestBody {
 
 /// `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}`.
 package struct UnregisterRequest: RequestBody {
-    /// Default: every domain.
+    /// If absent, all domains are removed.
     package var domainNames: [DomainName]?
     /// 1 to 1024 bytes; sent to Apple.
     package let reason: String
@@ -140,7 +141,7 @@ package struct UnregisterRequest: RequestBody {
     package init(reason: String) { self.reason = reason }
 }
 
-/// `POST /v1/registrations/sync`; an empty body compares from the beginning and repairs nothing.
+/// `POST /v1/registrations/sync`. An empty body compares from the beginning and repairs nothing.
 package struct SyncRequest: RequestBody {
     package var repair: Bool?
     /// How many registrations to compare, 1 to 1000; default 100.

@@ -1,8 +1,8 @@
 package import StrictJSON
 
-/// The body of a request: the client encodes it, and the server decodes it strictly.
+/// The body of a request. The client encodes it. The server decodes it, and refuses unknown fields and null.
 ///
-/// Fields are variables and optional ones are nil at first, so that an initializer takes only what every request has.
+/// Optional fields are variables that are nil at first, so that the initializers take only the required fields.
 package protocol RequestBody: Codable, Sendable {
     /// - Throws: ``JSONFault``, naming the field that is missing, unknown, null or of another type.
     init(_ fields: JSONFields) throws(JSONFault)

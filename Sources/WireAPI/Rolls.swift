@@ -15,23 +15,24 @@ package struct RollDocument: Codable, Hashable, Sendable {
     package let algorithm: KeyAlgorithm
     /// `started`, `certificateStored`, `promoted`, `quiet`, `finished` or `abandoned`.
     package let state: String
-    /// The old key pair; absent for a merchant's first one.
+    /// The old key pair; absent for a merchant's first roll.
     package var from: PublicKeyHash?
     /// The new key pair.
     package let to: PublicKeyHash
-    /// Who acts next: `merchant`, `admin`, `Apple`, `time` or `none`.
+    /// Who must act before the roll can continue: `merchant`, `admin`, `Apple`, `time` or `none`.
     package let waitingFor: String
-    /// When it entered its state.
+    /// When the roll entered its state.
     package let since: Timestamp
-    /// The next step, in a few words; absent after the end.
+    /// The next step, in a few words; absent if the roll has ended.
     package var next: String?
-    /// When the old key becomes quiet if no request for it arrives; absent while another condition is open.
+    /// When the roll becomes quiet if nobody requests the old key until then; absent while the roll waits for something
+    /// else.
     package var quietAt: Timestamp?
     package let startedAt: Timestamp
     package var endedAt: Timestamp?
-    /// Why it ended.
+    /// Why the roll ended.
     package var reason: String?
-    // Only in the responses to finish and abandon.
+    // Present only in the responses to finishing and abandoning a roll.
     package var dryRun: Bool?
     package var transitions: [KeyTransitionDocument.Transition]?
     package var warnings: [String]?
@@ -47,7 +48,7 @@ package struct RollDocument: Codable, Hashable, Sendable {
 
 /// `POST /v1/merchants/{merchantIdentifier}/rolls`.
 package struct StartRollRequest: RequestBody {
-    /// Default: that of the merchant's only current key; EC_v1 where there is none or more than one.
+    /// If absent, the algorithm of the merchant's only current key, or EC_v1 if there is none or more than one.
     package var algorithm: KeyAlgorithm?
 
     package init() {}
@@ -55,7 +56,7 @@ package struct StartRollRequest: RequestBody {
 
 /// `POST /v1/rolls/{rollId}/finish`.
 package struct FinishRollRequest: RequestBody {
-    /// Does not wait until the old key is quiet; requires a reason.
+    /// Whether to finish the roll without waiting until it is quiet. Requires a reason.
     package var now: Bool?
     package var reason: String?
     package var dryRun: Bool?

@@ -6,7 +6,7 @@ extension Paths {
 
 /// `GET /v1/status`.
 package struct StatusDocument: Codable, Hashable, Sendable {
-    /// A condition that an operator should know or act on; at most one for each code.
+    /// A condition that an operator should know or act on. There is at most one finding for each code.
     package struct Finding: Codable, Hashable, Sendable {
         /// A merchant, a key pair or another subject of the finding.
         package struct Item: Codable, Hashable, Sendable {
@@ -18,15 +18,15 @@ package struct StatusDocument: Codable, Hashable, Sendable {
             package init(severity: String, detail: String) { (self.severity, self.detail) = (severity, detail) }
         }
 
-        /// `notice`, `warning` or `critical`: that of the most urgent subject.
+        /// `notice`, `warning` or `critical`: the severity of the most urgent subject.
         package let severity: String
         package let code: String
         package let detail: String
-        /// How many merchants, key pairs or other subjects it has.
+        /// The number of merchants, key pairs or other subjects that the finding is about.
         package var count = 1
-        /// The same by severity; every severity is present.
+        /// The number of subjects by severity. Every severity is present.
         package var countBySeverity: [String: Int] = [:]
-        /// At most 5, most urgent first; absent where `detail` says everything.
+        /// At most 5 subjects, the most urgent ones first; absent if `detail` says everything.
         package var mostUrgent: [Item]?
 
         package init(severity: String, code: String, detail: String) {
@@ -39,7 +39,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         package let name: String
         /// Events that were not delivered yet, including those whose delivery failed.
         package var undelivered = 0
-        /// Events whose delivery failed for 24 hours and is not attempted again until requested.
+        /// Events whose delivery failed for 24 hours. The daemon sends them again only if an admin requests it.
         package var parked = 0
         /// When the oldest undelivered event occurred.
         package var oldestUndelivered: Timestamp?
@@ -50,7 +50,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         package init(_ name: String) { self.name = name }
     }
 
-    /// How many certificates of active key pairs expire in the week that begins then.
+    /// The number of active key pairs whose certificate expires in the week that begins at `begins`.
     package struct Week: Codable, Hashable, Sendable {
         package let begins: Timestamp
         package let ending: Int
@@ -58,7 +58,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         package init(begins: Timestamp, ending: Int) { (self.begins, self.ending) = (begins, ending) }
     }
 
-    /// A revoked key pair whose private key will be erased; until then restore takes it back.
+    /// A revoked key pair whose private key will be erased. Until then, `key restore` undoes the revocation.
     package struct Destruction: Codable, Hashable, Sendable {
         package let publicKeyHash: PublicKeyHash
         package let merchantIdentifier: MerchantIdentifier
@@ -75,32 +75,33 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let startedAt: Timestamp
     package var merchants = 0
     package var merchantsBelowTarget = 0
-    /// By state; every state is present.
+    /// The number of key pairs by state. Every state is present.
     package var keyPairs: [String: Int] = [:]
     package var certificates = 0
     package var auditRecords = 0
-    /// nil before the first record.
+    /// nil if the audit has no record yet.
     package var auditHead: AuditHeadDocument?
-    /// nil from a daemon that takes no backups.
+    /// Absent if the daemon takes no backups.
     package var backups: BackupCoverageDocument?
-    /// Merchants that have a domain registered with Apple, in the daemon's record.
+    /// Merchants with at least one domain that should be registered with Apple.
     package var registrations = 0
-    /// Registrations for which Apple's record is known to differ.
+    /// Registrations whose desired state differs from Apple's record as last read.
     package var registrationsDrifting = 0
     /// Calls to Apple whose outcome is unknown.
     package var registrationCallsOpen = 0
-    /// By state; every state is present.
+    /// The number of rolls by state. Every state is present.
     package var rolls: [String: Int] = [:]
     /// The open rolls that have waited longest, at most 10.
     package var longestWaitingRolls: [RollDocument] = []
-    /// The next 13 weeks.
+    /// The certificates that expire in each of the next 13 weeks.
     package var endingByWeek: [Week] = []
+    /// The number of revoked key pairs whose private key will be erased.
     package var awaitingDestruction = 0
-    /// Soonest first, at most 10.
+    /// The revoked key pairs whose private keys will be erased first, at most 10.
     package var destructions: [Destruction] = []
-    /// Most urgent first, at most one for each code.
+    /// The most urgent findings first. There is at most one for each code.
     package var findings: [Finding] = []
-    /// By name.
+    /// Sorted by name.
     package var webhooks: [Webhook] = []
 
     package init(version: String, environment: Environment, at time: Timestamp, startedAt: Timestamp) {
@@ -108,16 +109,16 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/health`, on both sockets: 200 where ready, otherwise 503.
+/// `GET /v1/health`, on both sockets. The status is 200 if the daemon is ready, and 503 otherwise.
 package struct HealthDocument: Codable, Hashable, Sendable {
     package var live = true
     package let ready: Bool
-    /// Why the daemon is not ready; empty where it is.
+    /// Why the daemon is not ready; empty if it is ready.
     package let reasons: [String]
-    /// Faults of the daemon itself, whether it is ready or not; absent where there are none.
+    /// Faults of the daemon itself, which can exist even if it is ready; absent if there are none.
     package let findings: [StatusDocument.Finding]?
 
-    /// Ready unless there is a reason.
+    /// The daemon is ready if there are no reasons why it is not.
     package init(reasons: [String], findings: [StatusDocument.Finding] = []) {
         (self.reasons, ready, self.findings) = (reasons, reasons.isEmpty, findings.isEmpty ? nil : findings)
     }

@@ -179,14 +179,14 @@ import Vocabulary
             _ = try reader.inStoredOrder([hash])
             _ = try reader.keyPairsToWatch(at: Sample.time, limit: 10)
             _ = try reader.wasWarned(of: Sample.time, days: 7, key: hash)
-            for keyPairs in ExpiringKeyPairs.allCases {
-                _ = try reader.countEnding(keyPairs, from: Sample.time, to: Sample.time)
-                _ = try reader.keyPairsExpiring(keyPairs, from: Sample.time, to: Sample.time, limit: 10)
+            for filter in ActiveKeyPairFilter.allCases {
+                _ = try reader.countKeyPairsExpiring(filter, from: Sample.time, to: Sample.time)
+                _ = try reader.keyPairsExpiring(filter, from: Sample.time, to: Sample.time, limit: 10)
             }
-            _ = try reader.countBelowTarget(endingFrom: Sample.time, to: Sample.time)
+            _ = try reader.countBelowTarget(certificateExpiringFrom: Sample.time, to: Sample.time)
             _ = try reader.countWithoutActiveKeyPair()
             _ = try reader.merchantsWithoutActiveKeyPair(limit: 10)
-            _ = try reader.merchantsBelowTarget(endingBefore: Sample.time, limit: 10)
+            _ = try reader.merchantsBelowTarget(certificateExpiringBy: Sample.time, limit: 10)
             _ = try reader.keyPairsAwaitingDestruction(limit: 10)
             _ = try reader.countAwaitingDestruction()
             _ = try reader.merchant(merchant)

@@ -25,9 +25,9 @@ import Vocabulary
         let begin = Sample.certificate(0).notAfter
         let end = Sample.certificate(2).notAfter
         try store.repository.readNow { reading throws in
-            #expect(try reading.countEnding(.active, from: begin, to: end) == 2)
-            #expect(try reading.countEnding(.current, from: begin, to: end) == 1)
-            #expect(try reading.countEnding(.notCurrent, from: begin, to: end.adding(.seconds(1))) == 2)
+            #expect(try reading.countKeyPairsExpiring(.active, from: begin, to: end) == 2)
+            #expect(try reading.countKeyPairsExpiring(.current, from: begin, to: end) == 1)
+            #expect(try reading.countKeyPairsExpiring(.notCurrent, from: begin, to: end.adding(.seconds(1))) == 2)
             let found = try reading.keyPairsExpiring(.notCurrent, from: begin, to: end.adding(.seconds(1)), limit: 1)
             #expect(found.map(\.keyPair.publicKeyHash) == [Sample.hash(1)])
         }
@@ -46,10 +46,11 @@ import Vocabulary
             #expect(below.map(\.activeKeyPairs) == [1, 0] && below.map(\.hadActiveKeyPair) == [true, false])
             #expect(below.map(\.currentEnds) == [ends, nil])
             #expect(try reading.merchantsBelowTarget(after: Sample.identifier(1), limit: 9).count == 1)
-            #expect(try reading.merchantsBelowTarget(endingBefore: ends, limit: 9).count == 1)
-            #expect(try reading.merchantsBelowTarget(endingBefore: ends.adding(.seconds(-1)), limit: 9).isEmpty)
-            #expect(try reading.countBelowTarget(endingFrom: ends, to: ends.adding(.seconds(1))) == 1)
-            #expect(try reading.countBelowTarget(endingFrom: Sample.time(0), to: ends) == 0)
+            #expect(try reading.merchantsBelowTarget(certificateExpiringBy: ends, limit: 9).count == 1)
+            #expect(
+                try reading.merchantsBelowTarget(certificateExpiringBy: ends.adding(.seconds(-1)), limit: 9).isEmpty)
+            #expect(try reading.countBelowTarget(certificateExpiringFrom: ends, to: ends.adding(.seconds(1))) == 1)
+            #expect(try reading.countBelowTarget(certificateExpiringFrom: Sample.time(0), to: ends) == 0)
         }
     }
 

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// The sequence and hash of the last audit record. A copy kept elsewhere later shows whether an earlier record was
-/// changed or removed.
+/// The sequence and hash of the last audit record. A copy that is kept elsewhere shows later whether a record up to
+/// this one was changed or removed.
 package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
     package let sequence: Int
     package let hash: [UInt8]
@@ -29,9 +29,9 @@ package struct AuditFilter: Hashable, Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
     package var callerUID: UInt32?
-    /// The earliest time, included.
+    /// Matches records at or after this time.
     package var since: Timestamp?
-    /// The latest time, excluded.
+    /// Matches records before this time.
     package var until: Timestamp?
 
     package init(
@@ -53,7 +53,7 @@ package enum AuditLink: Hashable, Sendable {
     case unreadable(sequence: Int)
 }
 
-/// A range of the chain, oldest first, and the store's counter at the same time.
+/// A range of the chain, oldest record first, and the store's counter as of the same time.
 package struct AuditSegment: Hashable, Sendable {
     package let links: [AuditLink]
     /// The highest sequence ever assigned, according to the store's counter.
@@ -76,7 +76,7 @@ package struct AuditBreak: Hashable, Sendable {
         case cutOff
         /// A record was moved to the place of another one.
         case reordered
-        /// The chain is intact, but its hash differs from the head that was kept.
+        /// The chain is intact, but its hash differs from that of a head that was kept elsewhere.
         case rewritten
     }
 

@@ -1,6 +1,6 @@
 /// Verifies the audit chain record by record. Uses bounded memory, whatever the length of the chain.
 package struct AuditExamination: Sendable {
-    /// At most so many breaks are described; further ones are only counted.
+    /// The most breaks that are described. Further breaks are only counted.
     package static let mostBreaks = 100
 
     /// How many records were examined.
@@ -14,7 +14,7 @@ package struct AuditExamination: Sendable {
 
     /// The `previousHash` that the next record must have; nil after a break, where it is unknown.
     private var previousHash: [UInt8]?
-    /// The records that are not intact. ``checkOrder()`` finds those that were moved.
+    /// Records whose content does not match their hash. ``checkOrder()`` finds out which of them were moved.
     private var altered: [AuditRecord] = []
 
     /// - Parameters:
@@ -68,7 +68,8 @@ package struct AuditExamination: Sendable {
         }
     }
 
-    /// Reports altered records that have exchanged places as reordered. Call once, after the last record.
+    /// Marks altered records as reordered if they belong in the place of another altered record. Call once, after the
+    /// last record.
     package mutating func checkOrder() {
         let places = Set(altered.map(\.sequence))
         for record in altered {
@@ -101,7 +102,8 @@ extension AuditLink {
 }
 
 extension AuditBreak {
-    /// Compares a head that was kept elsewhere with the stored record of the same sequence.
+    /// Compares a head that was kept elsewhere with the stored record of the same sequence. Returns nil if their hashes
+    /// are equal.
     ///
     /// - Parameter link: the stored record; nil if there is none.
     package static func against(_ kept: AuditHead, _ link: AuditLink?) -> AuditBreak? {

@@ -1,8 +1,9 @@
 package import Vocabulary
 
-/// The port for the audit: what a transaction may read of it.
+/// Reads the audit in a transaction of the store.
 package protocol AuditReading {
-    /// Newest first, starting before `cursor`; or oldest first, starting after it.
+    /// The newest records first, starting before `cursor`. With `oldestFirst`, the oldest records first, starting after
+    /// `cursor`.
     func auditRecords(
         _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
     ) throws -> [AuditRecord]
@@ -12,20 +13,20 @@ package protocol AuditReading {
     func auditHead() throws -> AuditHead?
 }
 
-/// The port for recording an operation: its audit records, its events, and the outcome for its Idempotency-Key. They
-/// commit in the transaction of the change itself.
+/// Records an operation: its audit records, its events, and the outcome for its Idempotency-Key. They are committed in
+/// the same transaction as the operation's changes.
 package protocol ChangeRecording {
     func append(_ entry: AuditEntry) throws
     /// Stores an event together with its deliveries to webhooks.
     func append(_ event: Event) throws
     /// The outcome of an earlier request of the same caller with the same key; nil for a new one.
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome?
-    /// Stores the outcome of a request. Removes some keys that have expired at ``ClockReading/earliest``.
+    /// Stores the outcome of a request. Also removes some keys that have expired by ``ClockReading/earliest``.
     func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws
 }
 
 extension AuditReading {
-    /// Newest first, starting before `cursor`.
+    /// The newest records first, starting before `cursor`.
     package func auditRecords(
         merchant: MerchantIdentifier?, key: PublicKeyHash?, before cursor: Int?, limit: Int
     ) throws -> [AuditRecord] {

@@ -40,7 +40,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case masterKeyRotationFinished
 }
 
-/// One action for the audit: its caller, the merchant and key concerned, the state before and after, and the reason.
+/// One action for the audit: its caller, the merchant and key concerned, the states before and after, and the reason.
 package struct AuditEntry: Hashable, Sendable {
     package let action: AuditAction
     package let caller: Caller
@@ -69,7 +69,8 @@ package struct AuditEntry: Hashable, Sendable {
     }
 }
 
-/// An entry of the audit chain. Each record holds the hash of the one before it, so that a later change is detected.
+/// An entry of the audit chain. Each record contains the hash of the record before it, so that a later change is
+/// detected.
 package struct AuditRecord: Hashable, Sendable {
     /// The `previousHash` of the first record.
     package static let genesis = [UInt8](repeating: 0, count: 32)
@@ -97,11 +98,11 @@ package struct AuditRecord: Hashable, Sendable {
     /// Whether the record's content matches its hash.
     package var isIntact: Bool { fits(sequence: sequence) }
 
-    /// Whether the record's content matches its hash if its sequence is `sequence`.
+    /// Whether the record's content would match its hash if its sequence were `sequence`.
     func fits(sequence: Int) -> Bool { Self.hash(of: entry, sequence: sequence, after: previousHash) == hash }
 
-    /// SHA-256 over all fields, each as a presence byte, a 4-byte length and its bytes, so that two different records
-    /// never have the same encoding.
+    /// SHA-256 over the previous hash and all fields. A field is a presence byte, a 4-byte length and its bytes, so
+    /// that two different records never have the same encoding.
     private static func hash(of entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) -> [UInt8] {
         var hasher = SHA256()
         func add(_ text: String?) {

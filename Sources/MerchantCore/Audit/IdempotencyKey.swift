@@ -1,4 +1,4 @@
-/// The value of the header `Idempotency-Key`, with the caller and the route that it belongs to.
+/// The value of the header `Idempotency-Key`, with the caller and the route of the request.
 package struct IdempotencyKey: Hashable, Sendable {
     package let callerUID: UInt32
     /// Method and path.

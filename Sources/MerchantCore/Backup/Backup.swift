@@ -1,19 +1,19 @@
 package import Vocabulary
 
-/// The manifest of a backup: the last line of its file.
+/// The manifest of a backup. It is the last line of the backup's file.
 package struct BackupManifest: Hashable, Sendable {
     package var createdAt: Timestamp
-    /// The version of the program that created it.
+    /// The version of the program that created the backup.
     package var programVersion: String
     package var schemaVersion: Int
-    /// The length of the database in the file, and the SHA-256 over it.
+    /// The length of the database in the file. `sha256` is the hash of these bytes.
     package var databaseBytes: Int
     package var sha256: [UInt8]
     package var merchants: Int
     package var keyPairs: [KeyState: Int]
     package var certificates: Int
     package var auditHead: AuditHead?
-    /// The highest id of a key pair in it.
+    /// The highest row id of a key pair in the backup. Key pairs with a higher id are not in it.
     package var newestKeyPairId: Int
 
     package init(
@@ -64,7 +64,7 @@ package struct BackupCoverage: Hashable, Sendable {
     package var lastVerifiedPath: String?
     /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsWithoutBackup = 0
-    /// The first ``mostNamed`` of them, those with the oldest such key pair first.
+    /// The first ``mostNamed`` of these merchants. Those with the oldest such key pair come first.
     package var withoutBackup: [MerchantIdentifier] = []
 
     package static let mostNamed = 100
@@ -74,13 +74,15 @@ package struct BackupCoverage: Hashable, Sendable {
 
 /// Creates and verifies backups.
 package protocol BackupVerifying: Sendable {
-    /// Writes a new file, durable on return. Never replaces an existing file. Other transactions can commit meanwhile.
+    /// Writes a backup to a new file, which is on stable storage on return. Never replaces an existing file. Other
+    /// transactions can commit meanwhile.
     ///
     /// - Throws: `backupFailed` or `storeUnavailable`, with what was found and what was expected.
     func createBackup(at path: String) async throws -> BackupManifest
-    /// Restores the file to a temporary copy, checks everything in the copy, and removes it. Never changes the file.
+    /// Restores the backup to a temporary copy, checks everything in the copy, and removes the copy. Never changes the
+    /// backup.
     func verify(_ path: String) async throws -> BackupVerificationResult
-    /// Removes a file that was just created and not reported.
+    /// Removes the file of a backup that could not be recorded.
     func discard(_ path: String) async
 }
 

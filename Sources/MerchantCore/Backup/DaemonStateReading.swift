@@ -1,16 +1,17 @@
 package import Vocabulary
 
-/// The port for what the daemon stores about itself, named facts and backups: what a transaction may read of it.
+/// Reads what the daemon stores about itself: facts, which are texts with a name, and backups.
 package protocol DaemonStateReading {
     func daemonFact(_ name: String) throws -> String?
     func backupCoverage() throws -> BackupCoverage
-    /// Whether a verified backup holds the merchant's newest key pair; nil if the merchant has none.
+    /// Whether a verified backup contains the merchant's newest key pair; nil if the merchant has no key pair.
     func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool?
 }
 
-/// The port for what the daemon stores about itself, named facts and backups: what a transaction may also change.
+/// Reads and changes what the daemon stores about itself: facts, which are texts with a name, and backups.
 package protocol DaemonStateWriting: DaemonStateReading {
     func setDaemonFact(_ name: String, _ value: String) throws
-    /// Stores a backup. For one that is stored already, changes only its path, and unverified to verified.
+    /// Stores the record of a backup. If a record with the same SHA-256 exists, changes only its path, and from
+    /// unverified to verified.
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws
 }

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// Something that an operator must know or act on. Stored in the transaction of the change that caused it, then listed
-/// and delivered.
+/// Something that an operator must know or act on. It is stored in the same transaction as the change that caused it,
+/// and delivered to webhooks afterwards.
 package struct Event: Hashable, Sendable {
     package enum Kind: String, NamedValue {
         case certificateStored
@@ -30,7 +30,7 @@ package struct Event: Hashable, Sendable {
     package let kind: Kind
     package let severity: Severity
     package var occurredAt: Timestamp
-    /// The merchant concerned. Events of one merchant are delivered one after another, by sequence.
+    /// The merchant concerned. Events of one merchant are delivered one after another, in the order of their sequences.
     package let merchantIdentifier: MerchantIdentifier?
     package let publicKeyHash: PublicKeyHash?
     package let rollId: String?

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// How urgent an event or a finding of `status` is, mildest first.
+/// How urgent an event or a finding of `status` is, in ascending order.
 package enum Severity: String, NamedValue, Comparable {
     case notice, warning, critical
 

@@ -1,10 +1,11 @@
 package import Vocabulary
 
-/// A stored event with its sequence.
+/// An event as the store holds it, with its sequence and id.
 package struct StoredEvent: Hashable, Sendable {
     /// Increases from event to event, with gaps. Never used twice.
     package let sequence: Int
-    /// 32 lower-case hexadecimal digits, random: identifies repeated deliveries.
+    /// 32 random hexadecimal digits in lower case. A repeated delivery has the same id, so that a receiver can
+    /// recognize it.
     package let id: String
     package let event: Event
 
@@ -25,7 +26,7 @@ package struct EventQuery: Hashable, Sendable {
     }
 
     package var part: Part
-    /// nil: events of every merchant and of none.
+    /// nil: all events, also those that belong to no merchant.
     package var merchants: Set<MerchantIdentifier>?
     package var kind: Event.Kind?
     package var severity: Event.Severity?
@@ -42,7 +43,7 @@ package struct EventQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Whether the filter matches the event, whatever its sequence.
+    /// Whether the filter matches the event. Ignores ``part`` and ``limit``.
     package func isAbout(_ event: Event) -> Bool {
         if let merchants {
             guard let merchant = event.merchantIdentifier, merchants.contains(merchant) else { return false }

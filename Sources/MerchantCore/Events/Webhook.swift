@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// A webhook as it is stored.
+/// A webhook of the settings, as the store keeps it.
 package struct WebhookRegistration: Hashable, Sendable {
     /// 1 to 255 characters; identifies the webhook.
     package let name: String
@@ -18,13 +18,14 @@ package struct WebhookState: Hashable, Sendable {
     package let name: String
     /// Undelivered events, including those whose delivery has failed so far.
     package var undelivered = 0
-    /// Events whose delivery failed for ``DeliverySchedule/patience``. They wait until an admin sends them again.
+    /// Events whose delivery failed for ``DeliverySchedule/patience``. They are sent again only if an admin requests
+    /// it.
     package var parked = 0
     /// When the oldest undelivered event occurred.
     package var oldestUndelivered: Timestamp?
     package var lastDelivered: Timestamp?
     package var lastFailed: Timestamp?
-    /// Text without addresses and secrets.
+    /// The reason of the last failure, without addresses and secrets.
     package var lastFailure: String?
 
     package init(name: String) { self.name = name }
@@ -33,7 +34,8 @@ package struct WebhookState: Hashable, Sendable {
 /// One event that must be delivered to one webhook.
 package struct PendingDelivery: Hashable, Sendable {
     package let event: StoredEvent
-    /// A merchant's identifier, or empty for events of no merchant. Events of one lane are delivered one after another.
+    /// The queue that the event waits in: a merchant's identifier, or empty for events of no merchant. The events of
+    /// one lane are delivered one after another.
     package let lane: String
     /// Failed attempts so far.
     package let failures: Int
@@ -52,12 +54,12 @@ package struct PendingDelivery: Hashable, Sendable {
 
 /// When a failed delivery is repeated, and when it is parked.
 package enum DeliverySchedule {
-    /// An event whose delivery has failed for this time is parked.
+    /// An event whose delivery has failed for this time is parked: it is sent again only if an admin requests it.
     package static let patience = Duration.seconds(24 * 3_600)
     package static let firstPause = Duration.seconds(1)
     package static let longestPause = Duration.seconds(300)
 
-    /// Doubles with each failure up to ``longestPause``.
+    /// The pause before the next attempt. It doubles with each failure up to ``longestPause``.
     ///
     /// - Parameters:
     ///   - failures: the number of failures including this one, at least 1.

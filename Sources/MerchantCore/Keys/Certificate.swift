@@ -5,15 +5,15 @@ package struct CertificateFacts: Hashable, Sendable {
     package let der: [UInt8]
     /// SHA-256 over the DER.
     package let fingerprint: [UInt8]
-    /// Of the certificate's own SubjectPublicKeyInfo.
+    /// The hash of the public key in the certificate.
     package let publicKeyHash: PublicKeyHash
-    /// "P-256", "RSA-2048", "RSA-1024", "P-384": for error messages.
+    /// "P-256", "RSA-2048", "RSA-1024", "P-384" and so on, for error messages.
     package let keyKind: String
-    /// Extension 1.2.840.113635.100.6.32; nil where it is absent or not 64 hexadecimal digits.
+    /// The value of extension 1.2.840.113635.100.6.32; nil if the extension is absent or not 64 hexadecimal digits.
     package let merchantIdentifierHash: MerchantIdentifierHash?
     package let hasKeyEncipherment: Bool
     package let hasDigitalSignature: Bool
-    /// Dotted identifiers in the extended key usage; nil where the extension is absent.
+    /// The object identifiers in the extended key usage; nil if the extension is absent.
     package let extendedKeyUsages: [String]?
     package let isCertificateAuthority: Bool
     package let notBefore: Timestamp
@@ -48,7 +48,7 @@ package struct CertificateFacts: Hashable, Sendable {
 
 /// The result of verifying a certificate's issuer.
 package enum IssuerFinding: Hashable, Sendable {
-    /// No issuing CA is configured (`trust.certificate-issuers`): stored with `issuerVerified: false`.
+    /// No issuing CA is configured (`trust.certificate-issuers`). The certificate is stored as not verified.
     case notConfigured
     case verified
     /// Why the signature does not chain to a trusted root.
@@ -93,7 +93,8 @@ package struct StoredCertificate: Hashable, Sendable {
 }
 
 extension Collection where Element == StoredCertificate {
-    /// The certificate in use, of several for one key pair: the newest valid one, else the one that expires last.
+    /// The certificate that is in use, if a key pair has several: the newest valid one. If none is valid, the one that
+    /// expires last.
     package func answering(at time: Timestamp) -> StoredCertificate? {
         filter { $0.isValid(at: time) }.max { ($0.notBefore, $0.storedAt) < ($1.notBefore, $1.storedAt) }
             ?? self.max { ($0.notAfter, $0.storedAt) < ($1.notAfter, $1.storedAt) }

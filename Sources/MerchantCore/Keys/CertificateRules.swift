@@ -6,7 +6,8 @@ package import Vocabulary
 package enum CertificateRules {
     static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
 
-    /// - Parameter allowsExpired: an import of existing keys may include expired certificates.
+    /// - Parameter allowsExpired: whether an expired certificate is accepted. An import of existing keys can request
+    ///   this.
     /// - Throws: ``MerchantError`` naming the first check that fails.
     package static func check(
         _ facts: CertificateFacts, for keyPair: (hash: PublicKeyHash, purpose: KeyPurpose),

@@ -12,7 +12,7 @@ package protocol KeyCustodian: Sendable {
     ///
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1, PKCS#1, also encrypted) or PKCS#12.
-    ///   - passphrase: nil for a file without one.
+    ///   - passphrase: empty for a file without one.
     /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase` or `keyUnsupported`.
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
@@ -24,21 +24,22 @@ package protocol KeyCustodian: Sendable {
     /// - Throws: `certificateMalformed`, `certificateChain` (more than one), `privateKeyUploaded` or `keyUnsupported`.
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
 
-    /// Whether the certificate's signature chains to an issuing CA of the settings.
+    /// Verifies whether the certificate's signature chains to an issuing CA of the settings.
     func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) async -> IssuerFinding
 
-    /// Restores a token's symmetric key with an active payment processing key pair.
+    /// Derives (EC_v1) or unwraps (RSA_v1) a token's symmetric key with an active payment processing key pair.
     ///
     /// - Returns: 32 bytes for EC_v1, 16 for RSA_v1.
-    /// - Throws: `keyNotFound`, `keyDamaged`, `malformed` (a point off the curve, a wrong length); every failure of an RSA
-    ///   unwrap is `decryptionFailed` with one and the same detail.
+    /// - Throws: `keyNotFound`, `keyDamaged`, `malformed` (a point that is not on the curve, a wrong length). Every
+    ///   failure of an RSA unwrap is `decryptionFailed` with the same detail, so that the error does not reveal the
+    ///   cause.
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes
 
-    /// Returns a private key as PKCS#8 PEM. The caller must have checked the permit and recorded the action.
+    /// Returns a private key as PKCS#8 PEM. Before the call, the caller must check the permit and record the action.
     func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes
 }
 
-/// The part of a token from which its symmetric key is restored.
+/// The part of a token from which its symmetric key is derived or unwrapped.
 package enum SymmetricKeyMaterial: Hashable, Sendable {
     /// EC_v1: DER SubjectPublicKeyInfo of a P-256 point.
     case ephemeralPublicKey([UInt8])
@@ -53,7 +54,7 @@ package enum SymmetricKeyMaterial: Hashable, Sendable {
     }
 }
 
-/// The source of sealed private keys, each with the key pair that its seal is bound to.
+/// A sealed private key with the key pair that its seal is bound to.
 package struct SealedKeyPair: Sendable {
     package let keyPair: KeyPair
     package let sealedPrivateKey: SealedPrivateKey
@@ -67,17 +68,17 @@ package struct SealedKeyPair: Sendable {
 /// The data keys, each sealed by the master key.
 package protocol DataKeyRepository: Sendable {
     func dataKeys() throws -> [SealedDataKey]
-    /// Durable on return.
+    /// The data key is on stable storage when the method returns.
     func insert(_ dataKey: SealedDataKey) throws
 }
 
-/// A data key that only the holder of the master key can open.
+/// A data key that is encrypted with the master key.
 package struct SealedDataKey: Hashable, Sendable {
     package let identifier: Int
     /// Nonce, ciphertext, tag.
     package let bytes: [UInt8]
-    /// A value derived from the master key. It shows whether a row that cannot be opened is damaged or belongs to
-    /// another master key.
+    /// A value derived from the master key. If a row cannot be opened, this value shows whether the row is damaged or
+    /// was sealed by another master key.
     package let masterKeyCheck: [UInt8]
     package let createdAt: Timestamp
 
@@ -88,9 +89,9 @@ package struct SealedDataKey: Hashable, Sendable {
         self.createdAt = createdAt
     }
 
-    /// Which master key sealed it.
+    /// Identifies the master key that sealed the data key.
     package var masterKey: MasterKeyIdentifier { MasterKeyIdentifier(bytes: masterKeyCheck) }
 
-    /// Whether it was overwritten with zeros after the last private key sealed under it was re-encrypted.
+    /// Whether the data key was overwritten with zeros. A rotation does this once no private key is sealed under it.
     package var isRetired: Bool { bytes.allSatisfy { $0 == 0 } }
 }

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// An event in the life of a key pair.
+/// An operation or event that can change the state of a key pair.
 package enum KeyEvent: Hashable, Sendable {
     case certificateStored
     case promote
@@ -20,7 +20,7 @@ package enum KeyEvent: Hashable, Sendable {
 ///    pending, standby or retiring ◀───────────────────────restore────────────────────────────────────┘
 /// ```
 package enum KeyLifecycle {
-    /// - Returns: the state after the event; the same state where the event has already happened.
+    /// - Returns: the state after the event, which is the same state if the event changes nothing.
     /// - Throws: `keyStateConflict`, `keyWithoutCertificate`, `keyRevoked` or `keyDestroyed`, with what is required.
     package static func state(after event: KeyEvent, from state: KeyState) throws(MerchantError) -> KeyState {
         switch (event, state) {

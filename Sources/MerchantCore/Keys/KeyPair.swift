@@ -17,7 +17,7 @@ package struct KeyPair: Hashable, Sendable {
     /// When the key pair entered its present state.
     package var stateSince: Timestamp
     package var revocationReason: String?
-    /// When the private key will be destroyed; set only while `revoked`, removed by a restore.
+    /// When the private key will be destroyed. Set only while the key pair is `revoked`; a restore removes it.
     package var destroyAfter: Timestamp?
     /// When the private key was last exported. Uses of the exported key are not observed.
     package var exportedAt: Timestamp?
@@ -41,7 +41,7 @@ package struct KeyPair: Hashable, Sendable {
     }
 }
 
-/// A key pair that was just generated or imported, as it will be stored.
+/// A key pair that was just generated or imported, in the form in which it will be stored.
 package struct NewKeyPair: Sendable {
     package let publicKeyHash: PublicKeyHash
     package let algorithm: KeyAlgorithm
@@ -68,7 +68,7 @@ package struct NewKeyPair: Sendable {
 /// A private key that only the custodian can open: AES-256-GCM under a data key, bound to merchant, publicKeyHash,
 /// purpose and algorithm.
 package struct SealedPrivateKey: Hashable, Sendable {
-    /// The layout of `bytes`, so that keys can be re-encrypted later.
+    /// The version of the layout of `bytes`, so that the layout can change later.
     package let version: Int
     package let dataKeyIdentifier: Int
     /// Nonce, ciphertext, tag.

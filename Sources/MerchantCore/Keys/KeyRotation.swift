@@ -11,15 +11,16 @@ package struct MasterKeyIdentifier: Hashable, Sendable, CustomStringConvertible 
     package var description: String { Hex.encode(bytes) }
 }
 
-/// A rotation: every private key is re-encrypted under a new data key, which a new master key seals unless only the data key is
-/// rotated.
+/// The state of a rotation in the database. A rotation re-encrypts every private key under a new data key. It also
+/// replaces the master key, which seals the data key, unless the operator rotates only the data key.
 ///
-/// This is the state in the database; the service that rotates documents the steps.
+/// The service that performs a rotation documents its steps.
 package struct KeyRotation: Hashable, Sendable {
     package enum State: String, Sendable, CaseIterable {
         /// Private keys are being re-encrypted; newly generated ones are sealed under the new data key.
         case sealing
-        /// All keys are re-encrypted and the old data key's row is zeros. Its traces and the old master key are being removed.
+        /// All private keys are re-encrypted, and the old data key is overwritten with zeros. Copies of the old data
+        /// key and the old master key are being removed.
         case erasing
         case finished
     }
@@ -61,14 +62,14 @@ package struct StoredSeal: Sendable {
     }
 }
 
-/// The port for a rotation of the keys that seal private keys. Each change is on stable storage when its method returns.
+/// Stores a rotation of the keys that seal private keys. Each change is on stable storage when its method returns.
 package protocol KeyRotationStore: DataKeyRepository {
     /// The last rotation, finished or not; nil if there was none.
     func lastRotation() async throws -> KeyRotation?
     /// Stores the new data key, and starts the rotation to it.
     ///
-    /// - Parameter generatedMasterKey: the new master key if the daemon generated it: only such a key is ever replaced
-    ///   or erased.
+    /// - Parameter generatedMasterKey: identifies the new master key if the daemon generated it. The daemon replaces
+    ///   or erases only master keys that it generated.
     /// - Throws: `masterKeyConflict` if a rotation is in progress.
     func beginRotation(
         to dataKey: SealedDataKey, replacesMasterKey: Bool, generatedMasterKey: MasterKeyIdentifier?,
@@ -76,15 +77,16 @@ package protocol KeyRotationStore: DataKeyRepository {
     ) async throws -> KeyRotation
     /// The new master key of the last rotation, if the daemon generated it.
     func generatedMasterKey() async throws -> MasterKeyIdentifier?
-    /// Private keys that are sealed under other data keys, by row, starting after `row`.
+    /// Private keys that are sealed under other data keys than `dataKey`, sorted by row, starting after `row`.
     func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal]
-    /// Overwrites each old seal with the new one in place, unless the old one was replaced meanwhile.
+    /// Overwrites each old seal with the new one in place. Skips private keys that were destroyed or sealed again
+    /// meanwhile.
     func replace(_ seals: [(old: StoredSeal, new: SealedPrivateKey)], in rotation: KeyRotation) async throws
-    /// Overwrites every other data key with zeros, if no private key is sealed under them any more.
+    /// Overwrites every data key except the rotation's new one with zeros, if they seal no private key any more.
     ///
-    /// - Returns: how many private keys are still sealed under other data keys. Nothing was erased unless it is 0.
+    /// - Returns: how many private keys are still sealed under other data keys. If it is not 0, nothing was erased.
     func retireDataKeys(in rotation: KeyRotation) async throws -> Int
-    /// Removes copies of old seals and data keys from the database file, its write-ahead log and the process's caches.
+    /// Removes copies of old seals and data keys from the database file, its write-ahead log and the daemon's memory.
     func eraseTraces(of rotation: KeyRotation) async throws
     func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws
 }
@@ -94,7 +96,7 @@ package struct MasterKeyStatus: Sendable {
     /// The master key that seals the newest data key.
     package let masterKey: MasterKeyIdentifier
     package let dataKeyIdentifier: Int
-    /// Where the settings take the master key from, as text.
+    /// The source of the master key according to the settings.
     package let source: String
     /// The last rotation, finished or not.
     package let rotation: KeyRotation?
@@ -115,7 +117,7 @@ package struct MasterKeyStatus: Sendable {
 
 /// The steps of a rotation.
 package struct KeyRotationPlan: Sendable {
-    /// Whether an earlier rotation was in progress, which continues.
+    /// Whether another rotation was already in progress. That one continues, and none is started.
     package let joins: Bool
     /// One sentence for each step.
     package let steps: [String]
@@ -129,7 +131,8 @@ package struct KeyRotationPlan: Sendable {
 /// Rotates master key and data key.
 package protocol MasterKeyRotating: Sendable {
     func status() async throws -> MasterKeyStatus
-    /// Starts a rotation and returns. If one is in progress, it continues.
+    /// Starts a rotation, and returns before it has finished. If one is already in progress, it continues, and none is
+    /// started.
     ///
     /// - Throws: `masterKeyConflict`, with what to do, if the daemon cannot generate the new master key itself.
     func rotate(dataKeyOnly: Bool, dryRun: Bool, by caller: Caller, requestId: String) async throws -> KeyRotationPlan

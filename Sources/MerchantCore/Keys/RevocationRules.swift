@@ -1,18 +1,19 @@
 import Vocabulary
 
-/// When a key pair may be revoked, and which warnings come first.
+/// Decides whether a key pair may be revoked, and which warnings the caller gets.
 package enum RevocationRules {
-    /// The one reason that overrides the refusal to leave a merchant without an active key.
+    /// The only reason for which the last active key of a merchant may be revoked.
     package static let compromised = "compromised"
-    /// The longest reason, in UTF-8 bytes. Apple's bound on the reason of an unregistration.
+    /// The longest reason in UTF-8 bytes. Apple has the same limit for the reason of an unregistration.
     package static let longestReason = 1024
 
     /// The merchant's active key pairs other than the one that will be revoked.
     package struct Remaining: Hashable, Sendable {
-        /// Active key pairs that can take its place: same purpose, same algorithm, and a certificate that is valid now
-        /// unless its own has expired too. Apple does not encrypt to an expired certificate.
+        /// The number of remaining active key pairs that can replace the revoked one. They have the same purpose and
+        /// algorithm, and a certificate that is valid now. If the certificate of the revoked key pair has expired too,
+        /// an expired one is enough, because Apple encrypts to neither.
         package let replacements: Int
-        /// All other active key pairs with the same purpose, which is what the merchant's target counts.
+        /// The number of all active key pairs with the same purpose that remain. The merchant's target counts these.
         package let active: Int
 
         package init(replacements: Int, active: Int) {
@@ -21,13 +22,14 @@ package enum RevocationRules {
         }
     }
 
-    /// - Throws: `malformed` for an empty or a too long reason, or one with control characters.
+    /// - Throws: `malformed` if the reason is empty, blank or too long, or has a character that ``DisplayText``
+    ///   refuses.
     package static func validate(reason: String) throws(MerchantError) {
         _ = try DisplayText(reason, named: "reason", longest: longestReason)
     }
 
     /// - Returns: the warnings for the caller.
-    /// - Throws: `lastActiveKey` if no other key pair can take the place of an active one, unless the reason is
+    /// - Throws: `lastActiveKey` if the key pair is active and no other can replace it, unless the reason is
     ///   ``compromised``.
     package static func check(
         _ keyPair: KeyPair, remaining: Remaining, target: Int, reason: String

@@ -1,10 +1,10 @@
 package import Vocabulary
 
-/// The port for sealed private keys and their destruction: what a transaction may read of them.
+/// Reads sealed private keys, and which are due for destruction, in a transaction of the store.
 package protocol SealedKeyReading {
-    /// nil for a destroyed or unknown key pair.
+    /// The sealed private key; nil for a destroyed or unknown key pair.
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey?
-    /// Every key pair in the store, by publicKeyHash, starting after `cursor`.
+    /// Every key pair in the store, sorted by publicKeyHash, starting after `cursor`.
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
     /// Revoked key pairs whose destruction is due at `time`.
     func keyPairsToDestroy(at time: Timestamp, limit: Int) throws -> [PublicKeyHash]
@@ -13,7 +13,7 @@ package protocol SealedKeyReading {
     func countAwaitingDestruction() throws -> Int
 }
 
-/// The port for sealed private keys and their destruction: what a transaction may also change.
+/// Reads and removes sealed private keys in a transaction of the store.
 package protocol SealedKeyWriting: SealedKeyReading {
     /// Overwrites the sealed bytes with zeros. The same transaction must set the state to `destroyed`.
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws

@@ -1,15 +1,15 @@
 package import Vocabulary
 
-/// The severity of having fewer active key pairs than the merchant's target. The same rule serves events and `status`.
+/// How severe it is that a merchant has fewer active key pairs than its target. Events and `status` use the same rule.
 package enum TargetRules {
-    /// How long before the end of the current certificate it is a warning.
+    /// How long before the expiry of the current certificate the severity becomes `warning`.
     package static let warningBefore = Duration.seconds(60 * 86_400)
-    /// How long before the end of the current certificate it is critical.
+    /// How long before the expiry of the current certificate the severity becomes `critical`.
     package static let criticalBefore = Duration.seconds(7 * 86_400)
 
     /// - Parameters:
-    ///   - lostAll: whether the merchant had an active key pair and has none: its payments are refused.
-    ///   - ends: the end of the current key pair's certificate; nil where no key pair is current.
+    ///   - lostAll: whether the merchant had an active key pair and has none now, so that its payments are refused.
+    ///   - ends: when the current key pair's certificate expires; nil if no key pair is current.
     package static func severity(lostAll: Bool, currentEnds ends: Timestamp?, at now: Timestamp) -> Severity {
         if lostAll { return .critical }
         guard let ends, ends <= now.adding(warningBefore) else { return .notice }

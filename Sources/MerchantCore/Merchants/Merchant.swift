@@ -1,8 +1,8 @@
 package import Vocabulary
 
-/// A business on the platform, or the platform's own integrator identifier: the owner of key pairs.
+/// An owner of key pairs: a business on the platform, or the platform itself under its integrator identifier.
 package struct Merchant: Hashable, Sendable {
-    /// The longest name, in UTF-8 bytes. Apple's bound on `partnerMerchantName`.
+    /// The longest name in UTF-8 bytes. Apple has the same limit for `partnerMerchantName`.
     package static let longestName = 1024
     /// How many active key pairs a merchant should have by default: the current one and its successor.
     package static let defaultTargetActiveKeyPairs = 2

@@ -1,16 +1,16 @@
 package import Vocabulary
 
-/// The port for merchant records: what a transaction may read of them.
+/// Reads merchant records in a transaction of the store.
 package protocol MerchantReading {
-    /// Also a merchant that was removed.
+    /// Also finds a removed merchant.
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant?
-    /// Merchants that were not removed, by identifier, starting after `cursor`.
+    /// Merchants that were not removed, sorted by identifier, starting after `cursor`.
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant]
-    /// The merchant records of the platform itself that were not removed, at most `limit`.
+    /// The platform's own identifiers (`platformintegrator.…`) that were not removed.
     func platformIntegrators(limit: Int) throws -> [MerchantIdentifier]
 }
 
-/// The port for merchant records: what a transaction may also change.
+/// Reads and changes merchant records in a transaction of the store.
 package protocol MerchantWriting: MerchantReading {
     func insert(_ merchant: Merchant) throws
     /// Writes name, target and time of removal.

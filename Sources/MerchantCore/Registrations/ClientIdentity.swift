@@ -35,7 +35,7 @@ package struct ClientIdentity: Sendable {
     }
 }
 
-/// SignatureScheme of TLS. The raw value is the number in the protocol. Source: RFC 8446 section 4.2.3.
+/// A SignatureScheme of TLS, RFC 8446 section 4.2.3. The raw value is its number in the protocol.
 package enum TLSSignatureAlgorithm: UInt16, Sendable, CaseIterable {
     case rsaPKCS1SHA256 = 0x0401
     case rsaPKCS1SHA384 = 0x0501
@@ -58,7 +58,7 @@ package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The identity has expired, does not match its key or cannot be read.
     case unusable(String)
 
-    /// Lower case, without secrets.
+    /// A text in lower case, without secrets.
     package var description: String {
         switch self {
         case .notConfigured(let text), .unusable(let text): text

@@ -2,9 +2,11 @@ package import Vocabulary
 
 /// Checks a merchant's domain as Apple does when the domain is registered.
 package protocol DomainChecker: Sendable {
-    /// Fetches `https://DOMAIN/.well-known/apple-developer-merchantid-domain-association` and compares it with the file.
+    /// Fetches `https://DOMAIN/.well-known/apple-developer-merchantid-domain-association` and compares the response
+    /// with `file`.
     ///
-    /// Time and size are limited. Sends only this one request, and only to an address that was checked.
+    /// Time and size are limited. Sends only this one request, and only after it has checked the address that the name
+    /// resolves to.
     func check(_ domain: DomainName, expecting file: [UInt8]) async -> DomainCheckReport
 }
 
@@ -26,7 +28,7 @@ package struct DomainCheckReport: Hashable, Sendable {
     package var hasPassed: Bool { finding == .passed }
 }
 
-/// The first problem of a domain, or ``passed``.
+/// The first problem of a domain; ``passed`` if there is none.
 package enum DomainCheckFinding: Hashable, Sendable {
     case passed
     case nameNotResolved(String)
@@ -66,14 +68,14 @@ package enum DomainCheckFinding: Hashable, Sendable {
 }
 
 extension DomainCheckFinding {
-    /// Every ``code`` of a problem.
+    /// The ``code`` of every problem.
     package static let codes = [
         "nameNotResolved", "addressRefused", "connectionRefused", "connectionFailed", "timedOut", "certificateExpired",
         "certificateNotYetValid", "certificateUntrusted", "certificateForOtherName", "tlsFailed", "redirected",
         "wrongStatus", "tooLarge", "wrongContent", "protocolViolation",
     ]
 
-    /// For programs; its meaning never changes.
+    /// A stable code for programs.
     package var code: String {
         switch self {
         case .passed: "passed"

@@ -1,12 +1,12 @@
 import Crypto
 package import Vocabulary
 
-/// The file that every registered domain serves, with which Apple verifies the domain. There is one for each integrator
-/// identifier.
+/// The file with which Apple verifies a domain. Every registered domain serves it. There is one such file for each
+/// integrator identifier.
 package struct DomainFile: Hashable, Sendable {
-    /// The path under which a domain serves it.
+    /// The path under which a domain serves the file.
     package static let path = "/.well-known/apple-developer-merchantid-domain-association"
-    /// Apple's files have about 9 KB.
+    /// The largest accepted file in bytes. Apple's files have about 9 KB.
     package static let largest = 65_536
 
     package let bytes: [UInt8]

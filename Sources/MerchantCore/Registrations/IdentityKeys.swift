@@ -12,7 +12,7 @@ package struct IdentityKey: Hashable, Sendable {
 }
 
 extension KeyPairReading {
-    /// The active identity key pairs, the one to present first: valid ones before expired ones, newer ones before older ones.
+    /// The active identity key pairs, the preferred one first: valid before expired ones, then newer before older ones.
     package func identityKeys(at time: Timestamp) throws -> [IdentityKey] {
         try activeIdentityKeyPairs().compactMap { keyPair in
             try certificates(of: keyPair.publicKeyHash).answering(at: time)

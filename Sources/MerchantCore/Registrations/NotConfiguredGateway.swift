@@ -1,6 +1,7 @@
 package import Vocabulary
 
-/// The gateway of a daemon without a client certificate for Apple. Refuses every call and names the missing settings.
+/// The gateway of a daemon without a client certificate for Apple. Each call fails with an error that names the missing
+/// settings.
 package struct NotConfiguredGateway: RegistrationGateway {
     package static let standardDetail =
         "no identity for Apple's gateway is configured, expected an active key pair of the platform integrator with purpose identity, or the settings apple.gateway.identity.certificate and apple.gateway.identity.private-key"

@@ -7,7 +7,7 @@ package struct Registration: Hashable, Sendable {
 
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package var desired: DesiredRegistration
-    /// The merchant record that it belongs to, if there is one.
+    /// The merchant that the registration belongs to, if there is one.
     package var merchantIdentifier: MerchantIdentifier?
     /// nil until Apple's record is read for the first time.
     package var known: KnownRegistration?
@@ -27,10 +27,10 @@ package struct Registration: Hashable, Sendable {
         self.changedAt = changedAt
     }
 
-    /// Whether a domain is desired or registered at Apple.
+    /// Whether lists show the registration: a domain is desired or registered at Apple.
     package var isShown: Bool { !desired.domainNames.isEmpty || !(known?.details?.domainNames ?? []).isEmpty }
 
-    /// The differences of Apple's record from the desired state; empty if the record was never read.
+    /// The differences between Apple's record and the desired state; empty if the record was never read.
     package var drift: [RegistrationDrift] { known.map { RegistrationDrift.between(desired, $0) } ?? [] }
 
     /// Every domain that counts towards Apple's limit.
@@ -39,7 +39,7 @@ package struct Registration: Hashable, Sendable {
     }
 }
 
-/// The desired state at Apple. Without domains, the merchant must not be registered.
+/// The desired state at Apple. If there are no domains, the merchant must not be registered.
 package struct DesiredRegistration: Hashable, Sendable {
     package var partnerMerchantName: String
     package var domainNames: Set<DomainName>
@@ -62,7 +62,7 @@ package struct KnownRegistration: Hashable, Sendable {
         package var partnerMerchantName: String
         /// SHA-256 of the identifier, in Apple's spelling.
         package var encryptToHash: String
-        /// In the spelling of ``DomainName`` where it is a valid one, else in Apple's spelling.
+        /// Each domain in the spelling of ``DomainName``; in Apple's spelling if that is not a valid domain name.
         package var domainNames: Set<String>
 
         package init(partnerMerchantName: String, encryptToHash: String, domainNames: Set<String>) {
@@ -83,7 +83,7 @@ package struct KnownRegistration: Hashable, Sendable {
 }
 
 extension KnownRegistration.Details {
-    /// Larger records are not accepted. The limit is far above what Apple allows.
+    /// The most domains in a record that the daemon accepts, far more than Apple allows.
     private static let mostDomains = 10_000
     private static let longestText = 4096
     private static let longestName = 1024

@@ -1,6 +1,7 @@
 package import Vocabulary
 
-/// A call to Apple that changes a registration. It is stored before it is sent, and is open until its outcome is known.
+/// A call to Apple that changes a registration. It is stored before it is sent, and stays open until its outcome is
+/// known.
 package struct RegistrationCall: Hashable, Sendable {
     /// The operation that Apple is asked to perform.
     package enum Content: Hashable, Sendable {
@@ -11,14 +12,14 @@ package struct RegistrationCall: Hashable, Sendable {
 
     /// The outcome of a call.
     package enum Outcome: String, Sendable, CaseIterable {
-        /// Apple confirmed it, or Apple's record shows it.
+        /// Apple confirmed the call, or Apple's record shows its result.
         case done
-        /// Apple refused it, or it never reached Apple.
+        /// Apple refused the call, or the call never reached Apple.
         case refused
-        /// No response was received, and Apple's record shows that it was not done.
+        /// No response was received, and Apple's record shows that the call was not performed.
         case notDone
-        /// No response was received for the call or one of its attempts, and a later call or attempt requests the same. Until
-        /// its time limit passes, it may reach Apple after later calls.
+        /// The call, or one of its attempts, got no response, and a later call or attempt requested the same. The first
+        /// one may still reach Apple, even after later calls, until two minutes after it was stored.
         case repeated
     }
 
@@ -52,7 +53,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether Apple's record is as after this call, whichever request caused that.
+    /// Whether Apple's record shows the result of this call. Another request may have caused that result.
     package func isDone(in details: KnownRegistration.Details?) -> Bool {
         switch self {
         case .register(let wanted, _):
@@ -65,7 +66,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether the outcome of this call is the same with or without the other call before it.
+    /// Whether this call leads to the same result, whether or not Apple performed the `other` call before it.
     package func covers(_ other: Self) -> Bool {
         switch (self, other) {
         case (.register(let wanted, _), .register(let before, _)):
@@ -76,7 +77,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether Apple's record would differ if the other call reached Apple after this one.
+    /// Whether Apple's record would differ if Apple performed the `late` call after this one.
     package func isUndone(by late: Self) -> Bool {
         switch (self, late) {
         case (.register(let wanted, _), .register(let before, _)):
@@ -99,10 +100,11 @@ extension RegistrationCall.Content {
         return after
     }
 
-    /// Apple's record after it confirmed this call.
+    /// Apple's record after Apple confirmed this call.
     ///
-    /// - Returns: nil if only Apple can tell: its documentation says that domains are added, but not what happens to a
-    ///   different name or encryptTo.
+    /// - Returns: nil if the record must be read from Apple. Apple documents that domains are added, but not what
+    ///   happens to a different name or encryptTo. Also nil for the removal of domains from a record that was never
+    ///   read.
     package func applied(to known: KnownRegistration?, at now: Timestamp) -> KnownRegistration? {
         switch self {
         case .register(let wanted, _):

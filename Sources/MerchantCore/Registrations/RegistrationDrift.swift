@@ -2,9 +2,9 @@ package import Vocabulary
 
 /// One difference between Apple's record of a merchant and the desired state.
 package enum RegistrationDrift: Hashable, Sendable {
-    /// Desired, but not registered at Apple.
+    /// The domain is desired, but not registered at Apple.
     case missingDomain(DomainName)
-    /// Registered at Apple, but not desired.
+    /// The domain is registered at Apple, but not desired.
     case extraDomain(String)
     case otherName(found: String, expected: String)
     /// Both are SHA-256 in upper-case hexadecimal digits.
@@ -31,7 +31,8 @@ package enum RegistrationDrift: Hashable, Sendable {
     package static func between(_ desired: DesiredRegistration, _ known: KnownRegistration) -> [RegistrationDrift] {
         guard let details = known.details else { return desired.domainNames.isEmpty ? [] : [.gone] }
         let extra = details.domainNames.subtracting(desired.domainNames.map(\.rawValue)).sorted()
-        // Nothing must be registered, so there is no desired name or encryptTo to compare with.
+        // Without desired domains, the merchant must not be registered, and there is no name or encryptTo to compare
+        // with.
         guard !desired.domainNames.isEmpty else { return extra.map(RegistrationDrift.extraDomain) }
         var drift = desired.domainNames.filter { !details.domainNames.contains($0.rawValue) }.sorted()
             .map(RegistrationDrift.missingDomain)
@@ -48,6 +49,6 @@ package enum RegistrationDrift: Hashable, Sendable {
 }
 
 extension MerchantIdentifier {
-    /// The spelling of Apple's details: SHA-256 in upper-case hexadecimal digits.
+    /// The identifier's hash as Apple's `getDetails` spells it: SHA-256 in upper-case hexadecimal digits.
     package var appleHash: String { MerchantIdentifierHash(of: self).hex.uppercased() }
 }

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// The port for Apple's Web Merchant Registration API. The gateway repeats a call only where that is safe. Each call ends
-/// within ``RegistrationCall/longest``, repeats included.
+/// Calls Apple's Web Merchant Registration API. The gateway repeats a call only if a repeat is safe. Each call ends
+/// within ``RegistrationCall/longest``, including repeats.
 package protocol RegistrationGateway: Sendable {
     /// `registerMerchant`: adds domains to a registration, or creates it.
     func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt
@@ -11,13 +11,14 @@ package protocol RegistrationGateway: Sendable {
     func unregister(
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName], reason: String
     ) async throws(GatewayError)
-    /// `getDetails`. Apple responds with 400 for an unknown merchant and for a malformed request alike.
+    /// `getDetails`. Apple responds with 400 both to an unknown merchant and to a malformed request.
     ///
     /// - Returns: nil if Apple has no record of the merchant.
     func details(of partner: PartnerInternalMerchantIdentifier) async throws(GatewayError) -> GatewayDetails?
-    /// Whether calls to Apple are possible now. Looks for an identity, which may read the store: do not use inside a read.
+    /// Whether calls to Apple are possible now. This may read the client certificate from the store: do not use it
+    /// inside a read.
     var health: GatewayHealth { get }
-    /// Whether calls to Apple are paused after failures. Part of ``health``, and known without reading the store.
+    /// Whether calls to Apple are paused after failures. This part of ``health`` is known without reading the store.
     var circuitHealth: GatewayHealth { get }
 }
 
@@ -31,7 +32,8 @@ package struct GatewayRegistration: Hashable, Sendable {
     /// At most 1024 characters.
     package let partnerMerchantName: String
     package let domainNames: [DomainName]
-    /// The identifier whose payment processing certificate Apple encrypts tokens to. Sent to Apple in plain text.
+    /// The identifier whose payment processing certificate Apple encrypts tokens to. Apple gets the identifier, not its
+    /// hash.
     package let encryptTo: MerchantIdentifier
     /// The merchant's website. Apple does not verify it.
     package let merchantUrl: String?
@@ -52,7 +54,7 @@ package struct GatewayRegistration: Hashable, Sendable {
 package struct GatewayDetails: Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: String
     package let partnerMerchantName: String
-    /// In Apple's spelling.
+    /// The domains in Apple's spelling.
     package let domainNames: [String]
     /// SHA-256 of the identifier given at registration, in Apple's spelling (upper-case hexadecimal).
     package let encryptTo: String
@@ -70,7 +72,7 @@ package struct GatewayDetails: Hashable, Sendable {
 
 /// Apple's confirmation of a call.
 package struct GatewayReceipt: Hashable, Sendable {
-    /// Whether an earlier attempt got no response: it may still reach Apple, even after later calls.
+    /// Whether an earlier attempt got no response. That attempt may still reach Apple, even after later calls.
     package let mayArriveAgain: Bool
 
     package init(mayArriveAgain: Bool) { self.mayArriveAgain = mayArriveAgain }
@@ -79,11 +81,12 @@ package struct GatewayReceipt: Hashable, Sendable {
 /// Why a call to Apple failed.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
-        /// 400: malformed, or for unregister a merchant that is not registered.
+        /// 400: the request is malformed, or `unregister` names a merchant that is not registered.
         case refused
-        /// 401: the client certificate has no permission, or the handshake refused it.
+        /// 401: the client certificate has no permission. Also a TLS handshake in which Apple refused the certificate.
         case unauthorized
-        /// 417: the platform is not registered with Apple Developer (some wrappers: domains not verified).
+        /// 417: the platform is not registered with Apple Developer. Some client libraries report it as unverified
+        /// domains.
         case platformNotRegistered
         /// 429.
         case rateLimited
@@ -104,15 +107,15 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     package let kind: Kind
-    /// What was found and expected, in lower case, without secrets.
+    /// The values found and expected, in lower case, without secrets.
     package let detail: String
     /// HTTP status, if there was a response.
     package let status: Int?
     /// Apple's `x-keystone-correlationid`, which Apple's support asks for.
     package let correlationIdentifier: String?
-    /// Seconds, from `Retry-After`, or until the circuit closes.
+    /// Seconds until a repeat may succeed: from `Retry-After`, or until calls are no longer paused.
     package let retryAfter: Int?
-    /// How many attempts got no response: Apple may have performed them, or still may.
+    /// How many attempts got no response. Apple may have performed them, or may still perform them.
     package private(set) var uncertainTries: Int
 
     /// Whether Apple may have performed the call.
@@ -130,8 +133,8 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         uncertainTries = mayHaveActed ? 1 : 0
     }
 
-    /// The error of a call's last attempt, with the number of earlier attempts that Apple may have performed. That the last one
-    /// certainly failed says nothing about those.
+    /// The error of a call's last attempt, with the number of earlier attempts that Apple may have performed. Apple may
+    /// have performed one of those even if the last attempt certainly failed.
     package func following(uncertainTries earlier: Int) -> GatewayError {
         var error = self
         error.uncertainTries += earlier
@@ -143,10 +146,10 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// Whether calls to Apple are possible.
 package enum GatewayHealth: Hashable, Sendable {
-    /// The last call succeeded, or there was none yet.
+    /// Calls are not paused, and there is a client certificate.
     case available
     /// No client certificate is configured.
     case notConfigured(String)
-    /// Apple failed repeatedly. Calls are paused until then.
+    /// Apple failed repeatedly. Calls are paused until the time `until`.
     case circuitOpen(until: Timestamp, lastError: String)
 }

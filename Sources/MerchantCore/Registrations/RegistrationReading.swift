@@ -1,19 +1,21 @@
 package import Vocabulary
 
-/// The port for registrations at Apple and the domain verification file: what a transaction may read of them.
+/// Reads registrations, calls to Apple and the domain verification file in a transaction of the store.
 package protocol RegistrationReading {
     func registration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration?
-    /// By identifier, starting after `cursor`.
+    /// Registrations sorted by identifier, starting after `cursor`.
     ///
-    /// - Parameter all: also those that were unregistered or never confirmed; Apple may still have a record of them.
+    /// - Parameter all: whether to include registrations that were unregistered or never confirmed. Apple may still
+    ///   have a record of them.
     func registrations(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, all: Bool
     ) throws -> [Registration]
-    /// A registration or an open call that belongs to the merchant or encrypts to its key.
+    /// A registration that belongs to the merchant or encrypts to its key, or whose open call does; nil if there is
+    /// none.
     func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier?
-    /// The call to Apple whose outcome is unknown.
+    /// The merchant's call to Apple whose outcome is unknown; nil if there is none.
     func openCall(of partner: PartnerInternalMerchantIdentifier) throws -> RegistrationCall?
-    /// Calls opened after `time` that were sent again: an earlier attempt may still reach Apple.
+    /// Calls opened after `time` that were sent again. Their earlier attempts may still reach Apple.
     func repeatedCalls(
         of partner: PartnerInternalMerchantIdentifier, since time: Timestamp
     ) throws -> [RegistrationCall]
@@ -22,10 +24,10 @@ package protocol RegistrationReading {
     func domainFile() throws -> DomainFile?
 }
 
-/// The port for registrations at Apple and the domain verification file: what a transaction may also change.
+/// Reads and changes registrations, calls to Apple and the domain verification file in a transaction of the store.
 package protocol RegistrationWriting: RegistrationReading {
     func insert(_ registration: Registration) throws
-    /// Writes every field except identifier and time of creation.
+    /// Writes every field except the identifier and the time of creation.
     func update(_ registration: Registration) throws
     /// - Throws: `registrationConflict` while another call of the same merchant is open.
     func open(

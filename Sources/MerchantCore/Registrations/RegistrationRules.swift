@@ -10,7 +10,7 @@ package enum RegistrationRules {
     /// The daemon's own limit; Apple documents none.
     package static let longestURL = 2048
 
-    /// - Throws: `malformed` unless it is an absolute http or https URL with a host.
+    /// - Throws: `malformed` unless it is an absolute http or https URL with a host, and without user and password.
     package static func check(merchantUrl text: String) throws(MerchantError) {
         _ = try DisplayText(text, named: "merchantUrl", longest: longestURL)
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let url = URLComponents(string: text),

@@ -1,10 +1,10 @@
 package import Vocabulary
 
-/// How many active key pairs' certificates have ended or end within 60 days, by severity.
+/// The number of active key pairs whose certificate has expired, or expires within 60 days, by severity.
 package struct ExpiryCounts: Hashable, Sendable {
     package struct Numbers: Hashable, Sendable {
         package fileprivate(set) var bySeverity: [Severity: Int] = [:]
-        /// How many of them are current, so that Apple encrypts to them.
+        /// How many of the key pairs are current, so that Apple encrypts to them.
         package fileprivate(set) var current = 0
 
         package var all: Int { bySeverity.values.reduce(0, +) }
@@ -17,20 +17,21 @@ package struct ExpiryCounts: Hashable, Sendable {
     package private(set) var ending = Numbers()
 
     package init(in reading: any StatusReading, at now: Timestamp) throws {
-        for keyPairs in [ExpiringKeyPairs.current, .notCurrent] {
+        for filter in [ActiveKeyPairFilter.current, .notCurrent] {
             var begin = Timestamp(millisecondsSince1970: .min)
-            // One range for each severity, the nearest limit first; a certificate that has expired is below the first limit.
-            let steps = ExpirySeverity.steps(isCurrent: keyPairs == .current).reversed()
+            // Counts the expired certificates first, then one range for each severity, the most severe first. `until`
+            // is excluded.
+            let steps = ExpirySeverity.steps(isCurrent: filter == .current).reversed()
             let worst = steps.first?.severity ?? .notice
             for (severity, isOver, until) in [(worst, true, now)]
                 + steps.map({ ($0.severity, false, now.adding(.seconds($0.days * 86_400)).adding(.milliseconds(1))) })
             {
-                let count = try reading.countEnding(keyPairs, from: begin, to: until)
+                let count = try reading.countKeyPairsExpiring(filter, from: begin, to: until)
                 begin = until
                 if isOver {
-                    ended.add(count, severity, keyPairs)
+                    ended.add(count, severity, filter)
                 } else {
-                    ending.add(count, severity, keyPairs)
+                    ending.add(count, severity, filter)
                 }
             }
         }
@@ -38,8 +39,8 @@ package struct ExpiryCounts: Hashable, Sendable {
 }
 
 extension ExpiryCounts.Numbers {
-    fileprivate mutating func add(_ count: Int, _ severity: Severity, _ keyPairs: ExpiringKeyPairs) {
+    fileprivate mutating func add(_ count: Int, _ severity: Severity, _ filter: ActiveKeyPairFilter) {
         bySeverity[severity, default: 0] += count
-        if keyPairs == .current { current += count }
+        if filter == .current { current += count }
     }
 }

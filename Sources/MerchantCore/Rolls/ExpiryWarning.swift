@@ -1,12 +1,13 @@
 package import Vocabulary
 
-/// The thresholds before the expiry of a certificate. Each raises one event.
+/// The thresholds before the expiry of a certificate at which an event is raised.
 package enum ExpiryWarning {
     /// Days before the expiry; 0 is the expiry itself.
     package static let thresholds = [60, 30, 15, 7, 1, 0]
     fileprivate static let day = Duration.seconds(86_400)
 
-    /// The latest threshold that has passed. Earlier ones that passed while the daemon was stopped raise no event.
+    /// The latest threshold that has passed. Only this one raises an event, even if the daemon was stopped while
+    /// several passed.
     package static func due(ends: Timestamp, at now: Timestamp) -> Int? {
         thresholds.last { time(of: $0, ends) <= now }
     }
@@ -19,10 +20,10 @@ package enum ExpiryWarning {
     private static func time(of days: Int, _ ends: Timestamp) -> Timestamp { ends.adding(day * -days) }
 }
 
-/// The severity of an active key pair's certificate expiring. The same rule serves events and `status`.
+/// How severe it is that the certificate of an active key pair expires. Events and `status` use the same rule.
 package enum ExpirySeverity {
-    /// The number of days before the expiry at which each severity begins, mildest first. The last one remains after the
-    /// expiry. Only a key pair that Apple encrypts to becomes critical, because only its payments would fail.
+    /// The number of days before the expiry at which each severity begins, mildest first. The last severity remains
+    /// after the expiry. Only a key pair that Apple encrypts to becomes critical, because only its payments would fail.
     package static func steps(isCurrent: Bool) -> [(severity: Severity, days: Int)] {
         isCurrent
             ? [(.notice, 60), (.warning, 30), (.critical, 7)]

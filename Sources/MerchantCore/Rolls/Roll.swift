@@ -2,14 +2,14 @@ package import Vocabulary
 
 /// The replacement of a merchant's payment processing key pair by another, step by step.
 ///
-/// At most one is open per merchant and algorithm. The state of an open roll follows from its two key pairs
-/// (``RollLifecycle``). This type has only what they do not show.
+/// A merchant has at most one open roll for each algorithm. The state of an open roll follows from its two key pairs
+/// (``RollLifecycle``). This type contains only what the key pairs do not show.
 package struct Roll: Hashable, Sendable {
     package enum Outcome: String, Sendable, CaseIterable {
         case finished, abandoned
     }
 
-    /// 1, 2, 3 …; its text is the `rollId`.
+    /// The number of the roll: 1, 2, 3 … ``rollId`` is the same number as text.
     package let number: Int
     package let merchantIdentifier: MerchantIdentifier
     package let algorithm: KeyAlgorithm
@@ -17,13 +17,14 @@ package struct Roll: Hashable, Sendable {
     package let from: PublicKeyHash?
     package let to: PublicKeyHash
     package let startedAt: Timestamp
-    /// The last request for the old key pair; nil while the roll waits for something other than time.
+    /// Since when the roll waits only for time to pass: the last request for the old key pair, or the last change of
+    /// state of one of its key pairs. nil while the roll waits for something else.
     package var idleSince: Timestamp?
     /// When the next reminder is due; nil for none.
     package var remindAt: Timestamp?
     package var outcome: Outcome?
     package var endedAt: Timestamp?
-    /// The reason for its end.
+    /// The reason for the roll's end.
     package var reason: String?
     /// Whether the key pair for the next roll was prepared after this one finished.
     package var hasNextPair: Bool
@@ -53,13 +54,13 @@ package struct Roll: Hashable, Sendable {
 
 /// The state of a roll: `started → certificateStored → promoted → quiet → finished`, or `abandoned`.
 package enum RollState: String, NamedValue {
-    /// Key pair and CSR exist; Apple has not signed the certificate yet.
+    /// The key pair and its CSR exist. Apple has not signed the certificate yet.
     case started
-    /// Decryptors can use the new key; it must be activated at Apple.
+    /// Decryptors can use the new key. An admin must activate its certificate at Apple.
     case certificateStored
-    /// Apple encrypts to the new key; tokens of the old one may still arrive.
+    /// Apple encrypts to the new key. Tokens that are encrypted to the old one may still arrive.
     case promoted
-    /// The new key is in use, and the old one was not requested for the quiet period.
+    /// The new key is in use, and nobody has requested the old one for the quiet period.
     case quiet
     /// The old key is revoked.
     case finished

@@ -1,20 +1,21 @@
 package import Vocabulary
 
-/// Computes the state of a roll from its key pairs with pure functions, so that the two are always consistent.
+/// Computes the state of a roll from its key pairs with pure functions, so that the roll and its key pairs always
+/// agree.
 package enum RollLifecycle {
     /// - Parameter to: the state of the new key pair.
     /// - Returns: the state of an open roll.
     package static func state(to: KeyState, isQuiet: Bool) -> RollState {
         switch to {
         case .pending: .started
-        // `retiring`: the promote was undone. The certificate is stored and Apple does not use it.
+        // `retiring`: another key was promoted after this one. The certificate is stored, and Apple does not use it.
         case .standby, .retiring: .certificateStored
         case .current: isQuiet ? .quiet : .promoted
         case .revoked, .destroyed: .abandoned
         }
     }
 
-    /// How the states of its key pairs end a roll.
+    /// Whether and how the states of its two key pairs end a roll.
     ///
     /// - Parameter from: nil for a merchant's first roll.
     /// - Returns: nil if the roll continues.
@@ -30,10 +31,12 @@ package enum RollLifecycle {
         }
     }
 
-    /// The last request for the old key pair.
+    /// Since when a roll waits only for time to pass: the last request for the old key pair, or the last change of
+    /// state of one of the two key pairs.
     ///
-    /// - Returns: nil while the roll waits for something other than time: the promotion of the new key pair, or a successful
-    ///   decryption with it since that promotion. Always nil once the old key was exported: its uses are no longer seen.
+    /// - Returns: nil while the roll waits for something else: the promotion of the new key pair, or a successful
+    ///   decryption with it since that promotion. Always nil once the old key was exported, because the daemon does not
+    ///   see the uses of an exported key.
     package static func idleSince(from: KeyPair, fromUse: KeyUse?, to: KeyPair, toUse: KeyUse?) -> Timestamp? {
         guard to.state == .current, from.exportedAt == nil, toUse?.promotionConfirmedAt != nil else { return nil }
         return [to.stateSince, from.stateSince, fromUse?.lastRequest].compactMap { $0 }.max()
@@ -100,6 +103,7 @@ package struct RollStanding: Hashable, Sendable {
     package let since: Timestamp
     /// The next step; nil for none.
     package let next: String?
-    /// When the roll became or will become quiet, if nobody requests the old key until then; nil if that is unknown.
+    /// When the roll became quiet, or will become quiet if nobody requests the old key until then; nil if that is
+    /// unknown.
     package var quietAt: Timestamp?
 }

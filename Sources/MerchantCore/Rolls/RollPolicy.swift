@@ -2,9 +2,10 @@ package import Vocabulary
 
 /// The settings `roll.…`.
 package struct RollPolicy: Hashable, Sendable {
-    /// How long before the current certificate expires its successor is prepared.
+    /// How long before the expiry of the current certificate the daemon prepares its successor.
     package var renewBefore = Duration.seconds(60 * 86_400)
-    /// Preparations start up to so much earlier, at a different time for each merchant, so that the work is spread.
+    /// The daemon prepares successors earlier by up to this time. The time differs from merchant to merchant, so that
+    /// the work is spread.
     package var jitter = Duration.seconds(14 * 86_400)
     /// A roll is quiet when nobody has requested the old key for this time.
     package var quietPeriod = Duration.seconds(7 * 86_400)
@@ -17,7 +18,8 @@ package struct RollPolicy: Hashable, Sendable {
 
     package init() {}
 
-    /// When the successor of a certificate that expires at `end` is prepared. The same merchant always gets the same time.
+    /// When the daemon prepares the successor of a certificate that expires at `ends`. It is always the same for one
+    /// merchant.
     package func renewal(of ends: Timestamp, merchant: MerchantIdentifier) -> Timestamp {
         let spread = max(1, jitter.milliseconds)
         let number = MerchantIdentifierHash(of: merchant).bytes.prefix(7).reduce(Int64(0)) { $0 << 8 | Int64($1) }

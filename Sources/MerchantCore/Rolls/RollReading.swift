@@ -1,27 +1,28 @@
 package import Vocabulary
 
-/// The port for key rolls: what a transaction may read of them.
+/// Reads key rolls in a transaction of the store.
 package protocol RollReading {
     func roll(_ number: Int) throws -> Roll?
     func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws -> Roll?
-    /// Newest first, starting before `cursor`.
+    /// The newest rolls first, starting before `cursor`.
     func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) throws -> [Roll]
-    /// Open rolls, those first that have been in their state longest.
+    /// Open rolls. Those that have been in their state longest come first.
     func rollsWaitingLongest(limit: Int) throws -> [Roll]
     /// The number of rolls in each state.
     ///
-    /// - Parameter time: a promoted roll that has been idle since then is quiet.
+    /// - Parameter time: a promoted roll counts as quiet if it has been idle since this time.
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int]
-    /// Open rolls whose old key pair has not been requested since `time`.
+    /// Open rolls that have been idle since `time` or earlier: nobody requested their old key pair after that time.
     func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll]
-    /// Open rolls whose old key pair was requested, or changed its state, after `time`.
+    /// Open rolls that became idle after `time`: a key pair was requested or changed its state after that time.
     func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll]
+    /// Rolls whose next reminder is due at `time`.
     func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll]
-    /// Finished rolls whose next key pair has not been prepared.
+    /// Finished rolls for which the key pair of the merchant's next roll has not been prepared.
     func rollsWithoutNextPair(limit: Int) throws -> [Roll]
 }
 
-/// The port for key rolls: what a transaction may also change.
+/// Reads and changes key rolls in a transaction of the store.
 package protocol RollWriting: RollReading {
     /// - Returns: the roll with its number.
     func insertRoll(
@@ -37,7 +38,8 @@ package struct RollFilter: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
         /// Rolls that have not ended.
         case open
-        /// `quiet` differs from `promoted` by the time since the last request for the old key.
+        /// Rolls in this state. `quiet` differs from `promoted` only by the time since the last request for the old
+        /// key.
         case state(RollState, quietIfIdleSince: Timestamp)
     }
 

@@ -1,11 +1,12 @@
 package import Vocabulary
 
-/// Selects the new key pair of a roll: an existing one if possible.
+/// Selects the new key pair of a roll: one of the merchant's existing key pairs if possible.
 package enum SuccessorChoice {
     /// - Parameters:
     ///   - candidates: the merchant's key pairs of the algorithm, oldest first, each with the certificate in use.
     ///   - current: the certificate in use of the key pair that will be replaced.
-    ///   - earliestEnd: a certificate that expires earlier would need another roll at once.
+    ///   - earliestEnd: the certificate of the new key pair must expire later than this, so that it does not need a
+    ///     roll itself at once.
     /// - Returns: nil if a new key pair must be generated.
     package static func choose(
         among candidates: [(keyPair: KeyPair, certificate: StoredCertificate?)], current: StoredCertificate?,
@@ -20,7 +21,8 @@ package enum SuccessorChoice {
         return candidates.first { $0.keyPair.state == .pending }?.keyPair
     }
 
-    /// Whether one key pair can replace the other at Apple.
+    /// Whether a certificate became valid after the current one. Only then can its key pair replace the current one at
+    /// Apple.
     package static func isYounger(_ certificate: StoredCertificate, than current: StoredCertificate?) -> Bool {
         guard let current else { return true }
         return certificate.notBefore > current.notBefore

@@ -1,32 +1,35 @@
 package import Vocabulary
 
-/// The port for `status`: numbers and short lists. Each uses an index, so that a list reads only its own rows.
+/// What `status` reads from the store: counts and short lists. Each query uses an index, so that it reads only the rows
+/// that it returns or counts.
 package protocol StatusReading {
     func counts(at time: Timestamp) throws -> StoreCounts
-    /// The number of key pairs whose last certificate expires in `[begin, end)`.
-    func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int
-    /// The key pairs whose last certificate expires in `[begin, end)`, earliest first.
+    /// The number of key pairs whose latest-expiring certificate expires in `[begin, end)`.
+    func countKeyPairsExpiring(_ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp) throws -> Int
+    /// The key pairs whose latest-expiring certificate expires in `[begin, end)`, earliest expiry first.
     func keyPairsExpiring(
-        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+        _ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp, limit: Int
     ) throws -> [ExpiringKeyPair]
-    /// Merchants with fewer active payment processing key pairs than their target, by identifier, starting after `cursor`.
+    /// Merchants with fewer active payment processing key pairs than their target, sorted by identifier, starting after
+    /// `cursor`.
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget]
-    /// The number of merchants below their target whose current certificate expires in `[begin, end)`.
-    func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) throws -> Int
-    /// Merchants below their target whose current certificate expires at or before `time`, earliest first.
-    func merchantsBelowTarget(endingBefore time: Timestamp, limit: Int) throws -> [MerchantBelowTarget]
+    /// The number of merchants below their target whose current key pair's certificate expires in `[begin, end)`.
+    func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) throws -> Int
+    /// Merchants below their target whose current key pair's certificate expires at or before `time`, earliest expiry
+    /// first.
+    func merchantsBelowTarget(certificateExpiringBy time: Timestamp, limit: Int) throws -> [MerchantBelowTarget]
     /// The number of merchants that once had an active payment processing key pair and have none now.
     func countWithoutActiveKeyPair() throws -> Int
-    /// Those merchants, by identifier.
+    /// Merchants that once had an active payment processing key pair and have none now, sorted by identifier.
     func merchantsWithoutActiveKeyPair(limit: Int) throws -> [MerchantBelowTarget]
 }
 
-/// A subset of the active key pairs with a certificate.
-package enum ExpiringKeyPairs: Hashable, Sendable, CaseIterable {
+/// Selects some of the active key pairs by their state.
+package enum ActiveKeyPairFilter: Hashable, Sendable, CaseIterable {
     case active
     /// The key pairs that Apple encrypts to.
     case current
-    /// `standby` and `retiring`.
+    /// Key pairs in the state `standby` or `retiring`.
     case notCurrent
 
     package func contains(_ state: KeyState) -> Bool {
@@ -38,6 +41,7 @@ package enum ExpiringKeyPairs: Hashable, Sendable, CaseIterable {
     }
 }
 
+/// An active key pair, and when its latest-expiring certificate expires.
 package struct ExpiringKeyPair: Hashable, Sendable {
     package let keyPair: KeyPair
     package let notAfter: Timestamp
@@ -53,9 +57,9 @@ package struct MerchantBelowTarget: Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
     package let activeKeyPairs: Int
     package let targetActiveKeyPairs: Int
-    /// The end of the current key pair's certificate, if there is one.
+    /// When the current key pair's certificate expires; nil if no key pair is current.
     package let currentEnds: Timestamp?
-    /// Whether it ever had an active key pair.
+    /// Whether the merchant ever had an active key pair.
     package let hadActiveKeyPair: Bool
 
     package init(

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// Numbers for `status`.
+/// Counts that `status` shows.
 package struct StoreCounts: Hashable, Sendable {
     package var merchants = 0
     package var keyPairs: [KeyState: Int] = [:]
@@ -12,7 +12,7 @@ package struct StoreCounts: Hashable, Sendable {
     package var auditHead: AuditHead?
     /// Merchants with at least one domain in the desired state.
     package var registrations = 0
-    /// Registrations whose record at Apple differs, as far as known.
+    /// Registrations whose desired state differs from Apple's record as last read.
     package var registrationsDrifting = 0
     /// Calls to Apple whose outcome is unknown.
     package var registrationCallsOpen = 0

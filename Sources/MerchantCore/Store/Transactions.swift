@@ -1,7 +1,7 @@
-/// The store, narrowed to the ports that one use case needs.
+/// The store, limited to the protocols that one use case needs: `Reader` for reads and `Writer` for writes.
 ///
-/// A write is still one transaction over all of the ports. The composition root narrows the store where it builds the use case:
-/// `Transactions(store, reads: { $0 }, writes: { $0 })`.
+/// A write is one transaction, whichever of these protocols it uses. The code that builds the use case chooses the
+/// protocols: `Transactions(store, reads: { $0 }, writes: { $0 })`.
 package struct Transactions<Reader, Writer>: Sendable {
     private let store: any MerchantRepository
     private let reader: @Sendable (any RepositoryReading) -> Reader
@@ -22,7 +22,7 @@ package struct Transactions<Reader, Writer>: Sendable {
         try await store.read { [reader] in try body(reader($0)) }
     }
 
-    /// Reads on the calling thread, and blocks it.
+    /// Reads on the calling thread. Blocks that thread.
     package func readNow<Result>(_ body: (Reader) throws -> Result) throws -> Result {
         try store.readNow { try body(reader($0)) }
     }

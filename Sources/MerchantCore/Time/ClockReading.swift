@@ -6,7 +6,7 @@ package struct ClockReading: Hashable, Sendable {
     package let wall: Timestamp
     /// The daemon's confirmed time: the last one that it stored, plus the time elapsed since.
     package let confirmed: Timestamp
-    /// For how long the difference between the two has stayed the same.
+    /// For how long the difference between the two times has stayed the same.
     package let steadyFor: Duration
 
     package init(wall: Timestamp, confirmed: Timestamp, steadyFor: Duration) {
@@ -15,16 +15,18 @@ package struct ClockReading: Hashable, Sendable {
         self.steadyFor = steadyFor
     }
 
-    /// A clock without a difference.
+    /// A reading in which both times are equal.
     package init(_ time: Timestamp) { self.init(wall: time, confirmed: time, steadyFor: .zero) }
 
-    /// Work that cannot be undone uses this time, so that a clock that is ahead does not start it.
+    /// The earlier of the two times. Irreversible work is due by this time, so that a clock that is ahead does not
+    /// start it early.
     package var earliest: Timestamp { min(wall, confirmed) }
 
-    /// Deadlines and observed uses count from this time, so that a clock that was set back does not make them too early.
+    /// The later of the two times. Deadlines and observed uses count from this time, so that a clock that was set back
+    /// does not make them too early.
     package var latest: Timestamp { max(wall, confirmed) }
 
-    /// Above zero if the machine's clock is ahead.
+    /// The machine's clock minus the confirmed time: above zero if the machine's clock is ahead.
     package var difference: Duration {
         .milliseconds(wall.millisecondsSince1970 - confirmed.millisecondsSince1970)
     }
@@ -32,9 +34,9 @@ package struct ClockReading: Hashable, Sendable {
     /// By how much the machine's clock is behind; zero if it is ahead.
     package var setBack: Duration { max(.zero, .zero - difference) }
 
-    /// Since when the difference has been the same, by the machine's clock.
+    /// When the present difference began, by the machine's clock.
     package var differsSince: Timestamp { wall.adding(.zero - steadyFor) }
 
-    /// When the machine's clock is accepted if the difference stays the same, by the machine's clock.
+    /// When the daemon accepts the machine's clock if the difference stays the same, by the machine's clock.
     package var acceptedAt: Timestamp { differsSince.adding(ConfirmedTime.waitingTime) }
 }

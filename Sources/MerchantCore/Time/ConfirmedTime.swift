@@ -1,26 +1,29 @@
 import Synchronization
 package import Vocabulary
 
-/// The time that the daemon counts itself. Setting the machine's clock does not change it.
+/// The time that the daemon counts itself. It does not change if the machine's clock is set.
 ///
-/// It starts at the time that the last run stored and advances with the machine's uptime. A difference from the machine's clock
-/// that stays the same for ``waitingTime`` is accepted, and the machine's clock is used again. So a clock that jumps ahead
-/// and back within a day, at start or while the daemon runs, destroys nothing.
+/// The count starts at the time that the last run stored, and advances with the machine's uptime. If its difference
+/// from the machine's clock stays the same for ``waitingTime``, the daemon accepts the machine's clock and continues
+/// from that. So a clock that jumps ahead and back within a day, at start or while the daemon runs, does not cause a
+/// key to be destroyed.
 ///
-/// The stored time is never later than the true time: it lacks the time for which the machine was off. A clock that is behind
-/// at start does not lower the count: the stored time is known to have passed.
+/// The stored time is never later than the true time, because it does not include the time for which the machine was
+/// off. If the machine's clock is behind the stored time at start, the count begins at the stored time, which has
+/// certainly passed.
 package final class ConfirmedTime: Sendable {
-    /// How long a difference must stay the same before the machine's clock is accepted. A restart begins it again.
+    /// How long a difference must stay the same before the daemon accepts the machine's clock. A restart of the daemon
+    /// begins this time again.
     package static let waitingTime = Duration.seconds(86_400)
-    /// A difference that changes by no more than this has stayed the same.
+    /// A difference counts as the same while it changes by no more than this.
     package static let tolerance = Duration.seconds(10)
 
     private struct State {
+        /// The confirmed time when the machine's uptime was ``uptime``.
         var time: Timestamp
-        /// The uptime at which it was ``time``.
         var uptime: Duration
         var difference: Duration
-        /// The uptime since which ``difference`` has stayed the same.
+        /// The machine's uptime when ``difference`` last changed.
         var since: Duration
         var acceptances = 0
     }
@@ -28,7 +31,8 @@ package final class ConfirmedTime: Sendable {
     private let clock: any WallClock
     private let state: Mutex<State>
 
-    /// - Parameter last: what the last run stored; nil for a new database, which accepts the machine's clock.
+    /// - Parameter last: what the last run stored; nil for a new database, for which the machine's clock is accepted
+    ///   at once.
     package init(clock: any WallClock, last: Mark? = nil) {
         let (wall, uptime) = (clock.now, clock.uptime)
         let time = last?.continued(to: uptime, onBoot: clock.bootIdentifier, notPast: wall) ?? wall
@@ -36,8 +40,8 @@ package final class ConfirmedTime: Sendable {
         state = Mutex(State(time: time, uptime: uptime, difference: wall.since(time), since: uptime))
     }
 
-    /// Compares the two times. Call at least every few minutes: a difference that exists only between two calls
-    /// is not noticed.
+    /// Compares the machine's clock with the confirmed time. Call this at least every few minutes: a difference that
+    /// begins and ends between two calls is not noticed.
     package func reading() -> ClockReading {
         let (wall, uptime) = (clock.now, clock.uptime)
         return state.withLock { state in
@@ -68,9 +72,11 @@ package final class ConfirmedTime: Sendable {
 }
 
 extension ConfirmedTime {
-    /// A confirmed time as it is stored: `1795237200000 86400000 3f1c…`, the last two only if the boot is known.
+    /// A confirmed time in its stored form: milliseconds since 1970, the machine's uptime in milliseconds, and the
+    /// boot's identifier, as in `1795237200000 86400000 3f1c…`. Uptime and identifier are absent if the boot is
+    /// unknown.
     package struct Mark: Hashable, Sendable {
-        /// Until the year 9999.
+        /// Milliseconds since 1970, to the end of the year 9999.
         private static let times = 0...Int64(253_402_300_799_999)
 
         private let time: Timestamp
@@ -91,7 +97,8 @@ extension ConfirmedTime {
             return "\(time.millisecondsSince1970)\(known)"
         }
 
-        /// - Returns: nil unless ``text`` writes this form.
+        /// - Returns: nil if the text does not begin with a valid time. If the rest is invalid, the boot counts as
+        ///   unknown.
         package init?(text: String) {
             let words = text.split(separator: " ")
             guard let first = words.first, let time = Int64(first), Self.times.contains(time) else { return nil }
@@ -101,7 +108,8 @@ extension ConfirmedTime {
                 time: self.time, uptime: .milliseconds(uptime), bootIdentifier: String(words[2]))
         }
 
-        /// The time now: on the same boot, the stored time plus the uptime since.
+        /// The confirmed time when the machine's uptime is `uptime`. On the same boot, this is the stored time plus the
+        /// uptime since; otherwise it is the stored time.
         ///
         /// - Parameter wall: the machine's clock, an upper bound: in a container the uptime may count from another time.
         fileprivate func continued(

@@ -2,14 +2,14 @@ package import Vocabulary
 
 /// Corrections of uses that were recorded with a wrong clock.
 extension KeyUse {
-    /// The same use at a later time.
+    /// The same use with all times moved to later by `duration`.
     ///
-    /// - Parameter latest: no use moves past it; one that is later stays as it is.
+    /// - Parameter latest: no time moves past it. A time that is already later stays as it is.
     package func shifted(by duration: Duration, notPast latest: Timestamp) -> KeyUse {
         duration > .zero ? withTimes { max($0, min($0.adding(duration), latest)) } : self
     }
 
-    /// The same use, no later than a time.
+    /// The same use with each time that is later than `latest` set to `latest`.
     package func notAfter(_ latest: Timestamp) -> KeyUse { withTimes { min($0, latest) } }
 
     private func withTimes(_ change: (Timestamp) -> Timestamp) -> KeyUse {

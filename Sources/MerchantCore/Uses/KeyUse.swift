@@ -21,14 +21,16 @@ package struct ObservedUse: Hashable, Sendable {
 
 /// The observed uses of a key pair.
 package struct KeyUse: Hashable, Sendable {
-    /// Requests that named its publicKeyHash. The hash is public, so they do not show that Apple uses the key.
+    /// Requests that named the key pair's publicKeyHash. The hash is public, so they do not show that Apple uses the
+    /// key.
     package var requests: ObservedUse?
-    /// Tokens that verified, decrypted and passed their GCM tag.
+    /// Tokens that were verified and decrypted, including the check of the GCM tag.
     package var decryptions: ObservedUse?
-    /// When the key pair's current promotion was confirmed: the first successful decryption since then, or the one that
-    /// caused the promotion. nil while there is none, and while the key pair is not `current`.
+    /// When a decryption showed that Apple uses the promoted key pair: the first successful decryption since the
+    /// promotion, or the one that caused the promotion. nil if there was none yet, and while the key pair is not
+    /// `current`.
     package var promotionConfirmedAt: Timestamp?
-    /// When an event last reported a request for it although it was revoked.
+    /// When an event last reported that the key pair was requested although it was revoked.
     package var alarmedAt: Timestamp?
 
     package init(
@@ -41,6 +43,7 @@ package struct KeyUse: Hashable, Sendable {
         self.alarmedAt = alarmedAt
     }
 
+    /// When the key pair was last requested. A decryption counts as a request.
     package var lastRequest: Timestamp? { [requests?.last, decryptions?.last].compactMap { $0 }.max() }
 
     package mutating func add(_ other: KeyUse) {
@@ -48,15 +51,16 @@ package struct KeyUse: Hashable, Sendable {
         decryptions = Self.sum(decryptions, other.decryptions)
     }
 
-    /// Records the first successful decryption since the key pair was promoted. An earlier one does not count, because
-    /// Apple may have switched to another key since.
+    /// Records the first successful decryption since the key pair was promoted. A decryption before the promotion does
+    /// not count, because Apple may have switched to another key afterwards.
     ///
     /// - Parameter keyPair: the key pair as it is stored now.
     package mutating func confirmPromotion(of keyPair: KeyPair, by decryptions: ObservedUse?) {
         guard promotionConfirmedAt == nil, keyPair.state == .current, let decryptions,
             decryptions.last >= keyPair.stateSince
         else { return }
-        // Uses are stored some seconds late, so some can be older than the promotion.
+        // Uses are collected for some seconds before they are stored, so the first of them can be older than the
+        // promotion.
         promotionConfirmedAt = decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last
     }
 

@@ -1,13 +1,13 @@
 package import Vocabulary
 
-/// One kind of refusal: a user, and the permit that it lacked.
+/// A kind of refused request: its caller, the permit that the caller lacked, and what the request named.
 package struct Refusal: Hashable, Sendable {
     package let caller: Caller
     /// The missing permit; nil for a caller without any permit.
     package let permit: Permit?
-    /// The merchant, if the request named it.
+    /// The key pair that the request named, if it named one.
     package let key: PublicKeyHash?
-    /// Whether the caller has the permit, but for other merchants.
+    /// The merchant that the caller needed the permit for, if the request concerned one merchant.
     package let merchant: MerchantIdentifier?
 
     package init(
@@ -20,22 +20,24 @@ package struct Refusal: Hashable, Sendable {
     }
 }
 
-/// Refused requests, counted by kind until they are recorded. The number of kinds in memory is limited to a few hundred.
+/// Refused requests, counted by kind until they are recorded. At most 64 kinds and 64 users are kept in memory.
 ///
 /// Each user has a share of the kinds. Further refusals of the same user are counted together, so that no user can fill
 /// the audit.
 package struct RefusedRequests: Sendable {
-    /// The most kinds that are recorded separately, of one user and of all.
+    /// The most kinds of one user that are recorded separately.
     package static let mostOfOneUser = 8
+    /// The most kinds of all users that are recorded separately.
     package static let most = 64
-    /// The most users whose further refusals are counted by user.
+    /// The most users whose further refusals are counted for each user.
     package static let mostUsers = 64
 
-    /// A count of refusals.
+    /// Refusals that are counted and recorded together.
     package enum Group: Hashable, Sendable {
         case kind(Refusal)
-        /// Further refusals of one user, with the process that was refused first.
+        /// Refusals of one user beyond the separate kinds. The caller is the process that was refused first.
         case others(Caller)
+        /// Refusals beyond the limits of all users.
         case othersOfAnybody
     }
 
@@ -58,7 +60,7 @@ package struct RefusedRequests: Sendable {
         }
     }
 
-    /// Adds again what could not be recorded.
+    /// Puts back a count that could not be recorded.
     package mutating func add(_ group: Group, _ seen: ObservedUse) {
         switch group {
         case .kind(let refusal): add(refusal, seen)
@@ -83,7 +85,7 @@ package struct RefusedRequests: Sendable {
         rest = all
     }
 
-    /// Sorted by time of the first refusal.
+    /// The counts, sorted by the time of their first refusal.
     package var groups: [(group: Group, seen: ObservedUse)] {
         var all = kinds.map { (group: Group.kind($0.key), seen: $0.value) }
         all += others.values.map { (group: Group.others($0.caller), seen: $0.seen) }

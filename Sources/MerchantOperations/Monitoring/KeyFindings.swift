@@ -40,7 +40,7 @@ extension Monitoring {
     private static func items(
         from begin: Timestamp, to end: Timestamp, in reading: any StatusReading, at now: Timestamp
     ) throws -> [StatusFinding.Item] {
-        let ending = try [ExpiringKeyPairs.current, .notCurrent].flatMap {
+        let ending = try [ActiveKeyPairFilter.current, .notCurrent].flatMap {
             try reading.keyPairsExpiring($0, from: begin, to: end, limit: StatusFinding.mostNamed)
         }
         // Merges two lists, each of which is sorted by expiry and therefore by severity.
@@ -72,13 +72,13 @@ extension Monitoring {
         )
         let critical =
             try reading.countWithoutActiveKeyPair()
-            + reading.countBelowTarget(endingFrom: Timestamp(millisecondsSince1970: .min), to: lastDays)
-        let warnings = try reading.countBelowTarget(endingFrom: lastDays, to: window)
+            + reading.countBelowTarget(certificateExpiringFrom: Timestamp(millisecondsSince1970: .min), to: lastDays)
+        let warnings = try reading.countBelowTarget(certificateExpiringFrom: lastDays, to: window)
         let limit = StatusFinding.mostNamed
         var named = try reading.merchantsWithoutActiveKeyPair(limit: limit)
         if named.count < limit {
             named += try reading.merchantsBelowTarget(
-                endingBefore: now.adding(TargetRules.warningBefore), limit: limit - named.count)
+                certificateExpiringBy: now.adding(TargetRules.warningBefore), limit: limit - named.count)
         }
         if named.count < limit {
             let known = Set(named.map(\.merchantIdentifier))

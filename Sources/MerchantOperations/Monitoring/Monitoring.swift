@@ -103,7 +103,9 @@ package struct Monitoring: Sendable {
                     .map { try reading.view($0, policy, at: earliest) },
                 endingByWeek: try (0..<Self.weeksAhead).map { week in
                     let begins = now.adding(Self.week * week)
-                    return (begins, try reading.countEnding(.active, from: begins, to: begins.adding(Self.week)))
+                    return (
+                        begins, try reading.countKeyPairsExpiring(.active, from: begins, to: begins.adding(Self.week))
+                    )
                 }, awaitingDestruction: try reading.countAwaitingDestruction(),
                 destructions: try reading.keyPairsAwaitingDestruction(limit: Self.mostListed),
                 webhooks: webhooks)

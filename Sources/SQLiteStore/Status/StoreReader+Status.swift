@@ -34,20 +34,20 @@ extension StoreReading {
 // MARK: - Expiring key pairs and merchants below their target
 
 extension StoreReading {
-    func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) throws -> Int {
+    func countKeyPairsExpiring(_ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp) throws -> Int {
         try first(
             """
-            SELECT count(*) AS ending FROM key_pairs \(keyPairs.source) AND expires_at >= ? AND expires_at < ?
+            SELECT count(*) AS ending FROM key_pairs \(filter.source) AND expires_at >= ? AND expires_at < ?
             """, [begin.millisecondsSince1970, end.millisecondsSince1970]
         ) { try $0.integer("ending") } ?? 0
     }
 
     func keyPairsExpiring(
-        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+        _ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp, limit: Int
     ) throws -> [ExpiringKeyPair] {
         try every(
             """
-            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(keyPairs.source) AND expires_at >= ? AND expires_at < ?
+            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(filter.source) AND expires_at >= ? AND expires_at < ?
             ORDER BY expires_at, id LIMIT ?
             """, [begin.millisecondsSince1970, end.millisecondsSince1970, max(0, limit)]
         ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
@@ -62,7 +62,7 @@ extension StoreReading {
             """, [cursor?.rawValue ?? "", max(0, limit)], BelowTargetRow.merchant)
     }
 
-    func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) throws -> Int {
+    func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) throws -> Int {
         try first(
             """
             SELECT count(*) AS below FROM merchants INDEXED BY merchants_below_target_ending
@@ -72,7 +72,7 @@ extension StoreReading {
         ) { try $0.integer("below") } ?? 0
     }
 
-    func merchantsBelowTarget(endingBefore time: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
+    func merchantsBelowTarget(certificateExpiringBy time: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
         try every(
             """
             SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_below_target_ending
@@ -101,7 +101,7 @@ extension StoreReading {
     }
 }
 
-extension ExpiringKeyPairs {
+extension ActiveKeyPairFilter {
     /// Each index holds exactly the rows of its condition, so a count reads only the index.
     fileprivate var source: String {
         switch self {

@@ -38,11 +38,11 @@ extension MemoryTransaction {
             }.prefix(limit))
     }
 
-    package func merchantsBelowTarget(endingBefore time: Timestamp, limit: Int) -> [MerchantBelowTarget] {
+    package func merchantsBelowTarget(certificateExpiringBy time: Timestamp, limit: Int) -> [MerchantBelowTarget] {
         Array(belowTarget { $0 <= time }.prefix(limit))
     }
 
-    package func countBelowTarget(endingFrom begin: Timestamp, to end: Timestamp) -> Int {
+    package func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) -> Int {
         belowTarget { begin <= $0 && $0 < end }.count
     }
 
@@ -65,19 +65,19 @@ extension MemoryTransaction {
         Array(ending(.active).filter { $0.notAfter <= time }.prefix(limit))
     }
 
-    package func countEnding(_ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp) -> Int {
-        keyPairsExpiring(keyPairs, from: begin, to: end, limit: .max).count
+    package func countKeyPairsExpiring(_ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp) -> Int {
+        keyPairsExpiring(filter, from: begin, to: end, limit: .max).count
     }
 
     package func keyPairsExpiring(
-        _ keyPairs: ExpiringKeyPairs, from begin: Timestamp, to end: Timestamp, limit: Int
+        _ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp, limit: Int
     ) -> [ExpiringKeyPair] {
-        Array(ending(keyPairs).filter { begin <= $0.notAfter && $0.notAfter < end }.prefix(limit))
+        Array(ending(filter).filter { begin <= $0.notAfter && $0.notAfter < end }.prefix(limit))
     }
 
     /// Soonest first.
-    private func ending(_ keyPairs: ExpiringKeyPairs) -> [ExpiringKeyPair] {
-        state.rows.filter { keyPairs.contains($0.keyPair.state) }.compactMap { row in
+    private func ending(_ filter: ActiveKeyPairFilter) -> [ExpiringKeyPair] {
+        state.rows.filter { filter.contains($0.keyPair.state) }.compactMap { row in
             row.certificates.map(\.notAfter).max().map { ExpiringKeyPair(keyPair: row.keyPair, notAfter: $0) }
         }.sorted { $0.notAfter < $1.notAfter }
     }
