@@ -3,7 +3,7 @@ package import MerchantCore
 package import Secrets
 package import Vocabulary
 
-/// Holds the merchants' private keys. No other part of the daemon handles them unsealed, except for an export.
+/// Holds the merchants' private keys. No other part of the daemon handles unsealed private keys, except to export one.
 ///
 /// It generates or imports keys, and gives a private key out only by ``exportPrivateKey(_:)``. The store holds each
 /// private key sealed under a data key. A cache with a limited capacity holds the keys unsealed that payments use.

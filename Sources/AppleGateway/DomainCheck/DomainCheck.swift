@@ -3,8 +3,7 @@ package import MerchantCore
 package import OutboundHTTP
 package import Vocabulary
 
-/// Checks a merchant's domain in the way in which Apple checks it before it accepts the domain, and reports what Apple
-/// would refuse.
+/// Checks a merchant's domain as Apple checks a domain before it accepts the domain. Reports what Apple would refuse.
 ///
 /// The check resolves the name once, and connects only to addresses of that result that are not internal. So the name
 /// cannot lead the daemon into a private network.

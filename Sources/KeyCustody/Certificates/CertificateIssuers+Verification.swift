@@ -10,8 +10,8 @@ package enum ChainRefusal: Hashable, Sendable, CustomStringConvertible {
     case issuerNotListed(String)
     /// A CA with the issuer's name is listed, but its key did not make the certificate's signature.
     case signatureMismatch(issuer: String)
-    /// The uploaded certificate, or a CA of its chain, has a critical extension that the daemon does not check. RFC
-    /// 5280 section 4.2 requires that it is refused. The texts are the extension's identifier and the subject.
+    /// The uploaded certificate, or a CA of its chain, has a critical extension that the daemon does not check.
+    /// RFC 5280 section 4.2 requires that it is refused. The texts are the extension's identifier and the subject.
     case criticalExtension(String, of: String)
     case authorityOutsideValidity(String, at: Timestamp)
     /// The chain breaks a rule of RFC 5280 section 6, for example on path length or name constraints.

@@ -144,7 +144,7 @@ extension IdentityFiles {
         }
     }
 
-    /// Returns the first line of the passphrase file, without the line end; empty if there is no such file.
+    /// Returns the first line of the passphrase file, without the line end; empty if no passphrase file is set.
     private static func passphrase(_ location: Location) throws(IdentityError) -> SecretBytes {
         guard let path = location.passphrase else { return SecretBytes(copying: []) }
         let file = try bytes(path)

@@ -14,7 +14,7 @@ enum KeyDerivationLimit {
     /// The limit for a whole file. A file may need three derivations: for its private key, its certificates and its
     /// MAC.
     static let mostRoundsInAll = 10_000_000
-    private static let deepest = 24
+    private static let maxDepth = 24
 
     /// - Parameter done: the rounds that the previously checked parts of the file require.
     /// - Returns: the sum of `done` and the rounds that `bytes` require.
@@ -32,14 +32,14 @@ enum KeyDerivationLimit {
     }
 
     private static func check(_ node: ASN1Node, depth: Int, _ sum: inout Int) throws(MerchantError) {
-        guard depth < deepest else { throw PrivateKeyFile.malformed("is nested more than \(deepest) deep") }
+        guard depth < maxDepth else { throw PrivateKeyFile.malformed("is nested more than \(maxDepth) deep") }
         switch node.content {
         case .constructed(let children) where node.identifier != .octetString:
-            var isBehindSalt = false
+            var isAfterSalt = false
             var counts: [Int] = []
             for child in children {
-                if child.identifier == .octetString { isBehindSalt = true }
-                if isBehindSalt, child.identifier == .integer { counts.append(try count(child)) }
+                if child.identifier == .octetString { isAfterSalt = true }
+                if isAfterSalt, child.identifier == .integer { counts.append(try count(child)) }
                 try check(child, depth: depth + 1, &sum)
             }
             try add(work(counts), to: &sum)

@@ -29,8 +29,8 @@ package struct DataKeyUnsealing {
         // The call is the left operand, so that it locks this key even if locking an earlier key failed.
         isLockedInMemory = masterKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
         for row in rows where opened[row.identifier] == nil {
-            let isOurs = ConstantTime.areEqual(row.masterKeyCheck, identifier.bytes)
-            switch (DataKeySeal.open(row, with: masterKey.key), isOurs) {
+            let hasMatchingCheckValue = ConstantTime.areEqual(row.masterKeyCheck, identifier.bytes)
+            switch (DataKeySeal.open(row, with: masterKey.key), hasMatchingCheckValue) {
             case (let dataKey?, true):
                 isLockedInMemory = dataKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
                 opened[row.identifier] = dataKey

@@ -7,7 +7,8 @@ package import Vocabulary
 ///
 /// The newest data key seals new private keys. Older data keys only open what they sealed. There is one data key, or
 /// two during a rotation. A data key seals at most a few million private keys, far below the 2^32 that NIST SP 800-38D
-/// section 8.3 allows for random nonces, so a data key is replaced only by a rotation of the master key.
+/// section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. Only the operator's
+/// `master-key rotate` does.
 package final class Keyring: Sendable {
     /// The version of the layout of a sealed private key: nonce, ciphertext and tag. The plaintext is in the form of
     /// ``PrivateKeyBytes``.

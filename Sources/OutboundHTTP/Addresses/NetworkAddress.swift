@@ -11,8 +11,8 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Reads an IPv4 address such as `192.0.2.1` (four decimal parts), or an IPv6 address such as `2001:db8::1` (RFC
-    /// 4291 section 2.2, without zone and brackets).
+    /// Reads an IPv4 address such as `192.0.2.1` (four decimal parts), or an IPv6 address such as `2001:db8::1`
+    /// (RFC 4291 section 2.2, without zone and brackets).
     package init?(_ text: String) {
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         var buffer = [UInt8](repeating: 0, count: 16)

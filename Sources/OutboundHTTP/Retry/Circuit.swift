@@ -45,6 +45,7 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
         }
     }
 
+    /// Decides whether a call may be made now. The first call after the pause of an open circuit is the probe.
     package mutating func admit(at now: Instant) -> Admission {
         switch state {
         case .closed: return .admitted
@@ -59,6 +60,7 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
     /// Records that the server responded. A response that refuses the request counts too.
     package mutating func succeeded() { state = .closed(failures: 0) }
 
+    /// Records that the call failed. Opens the circuit if the call was a probe, or one failure too many.
     package mutating func failed(at now: Instant) {
         switch state {
         case .closed(let failures):

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Vocabulary
 
 /// A time in an X.509 certificate or a CMS message: a UTCTime `YYMMDDHHMMSSZ` or a GeneralizedTime `YYYYMMDDHHMMSSZ`.
-/// Offsets from UTC and fractions of a second are not accepted. Source: RFC 5280 section 4.1.2.5, RFC 5652 section
-/// 11.3.
+/// Offsets from UTC and fractions of a second are not accepted. Source: RFC 5280 section 4.1.2.5, RFC 5652
+/// section 11.3.
 struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
     static let utcTimeTag: UInt8 = 0x17
     static let generalizedTimeTag: UInt8 = 0x18
