@@ -58,7 +58,7 @@ public struct ExpectedTransaction: Sendable {
     /// the hash is not encrypted.
     ///
     /// If ``applicationData`` is nil, the outcome is `notChecked`, even if the token has an applicationData hash. The
-    /// signature covers that hash.
+    /// signature covers that hash, so the hash is authentic if the token is verified.
     public func compareApplicationData(with token: ApplePayToken) -> TransactionCheck {
         let found = token.applicationDataHash.map { Hex.encode($0) }
         guard let applicationData else { return TransactionCheck(.applicationData, found: found, expected: nil) }
@@ -85,7 +85,7 @@ public struct TransactionCheck: Sendable, Equatable {
     public let name: Name
     /// The outcome; `notChecked` if no value was expected.
     public let outcome: TokenVerification.Outcome
-    /// The value in the token. Must not be logged.
+    /// The value in the token; for the merchant identifier, the one of the key. Must not be logged.
     public let found: SensitiveText?
     /// The value that the caller expected. Must not be logged.
     public let expected: SensitiveText?

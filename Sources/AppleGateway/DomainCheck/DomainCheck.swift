@@ -84,6 +84,7 @@ package struct DomainCheck: DomainChecker {
         return last
     }
 
+    /// Requests the file from one address, and compares it with the expected one.
     private func fetch(
         _ address: NetworkAddress, _ domain: DomainName, _ url: String, expecting file: [UInt8], within left: Duration
     ) async -> DomainCheckFinding {

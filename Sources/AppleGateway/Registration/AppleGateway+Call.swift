@@ -74,6 +74,7 @@ extension AppleGateway {
         return try record(GatewayResponse(operation, response, data, for: identity, at: clock.now))
     }
 
+    /// Reports an attempt without a response to the circuit breaker.
     private func record(_ failure: OutboundFailure, _ error: GatewayError) {
         let now = clock.now
         var isCancelled = false
@@ -86,6 +87,8 @@ extension AppleGateway {
         }
     }
 
+    /// Reports the response of an attempt to the circuit breaker, and returns the response.
+    ///
     /// - Throws: the error of a response with status 429 or 5xx.
     private func record(_ response: GatewayResponse) throws(GatewayError) -> GatewayResponse {
         let now = clock.now
@@ -122,6 +125,7 @@ extension AppleGateway {
         }
     }
 
+    /// Throws if the circuit breaker refuses the call.
     private func admit() throws(GatewayError) {
         let now = clock.now
         let (admission, lastError) = state.withLock { ($0.circuit.admit(at: now), $0.lastError) }

@@ -81,6 +81,7 @@ package final class AppleGateway: RegistrationGateway {
         return try response.details(of: partner.rawValue)
     }
 
+    /// The state of the circuit breaker alone, without a check of the identity.
     package var circuitHealth: GatewayHealth {
         state.withLock { state in
             state.circuit.openUntil.map { .circuitOpen(until: $0, lastError: state.lastError) } ?? .available
@@ -100,6 +101,8 @@ package final class AppleGateway: RegistrationGateway {
         }
     }
 
+    /// Makes a call that changes a registration, and throws if Apple's response is not a success.
+    ///
     /// - Returns: the number of earlier attempts on which Apple may have acted, or may still act.
     private func change(
         _ operation: GatewayOperation, _ url: URL?, _ body: Data

@@ -75,6 +75,7 @@ package struct CertificateIssuers: Sendable {
     /// and 4.2.1.3). `RFC5280Policy` does not check the key usage of a CA.
     private static func isAuthority(_ certificate: Certificate) -> Bool {
         guard case .isCertificateAuthority? = try? certificate.extensions.basicConstraints else { return false }
+        // Without the extension every use is allowed.
         guard let usage = try? certificate.extensions.keyUsage else { return true }
         return usage.keyCertSign
     }

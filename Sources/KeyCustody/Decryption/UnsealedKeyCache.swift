@@ -25,8 +25,11 @@ package final class UnsealedKeyCache: KeyChangeObserver {
 
     private struct State {
         var slots: [Slot?] = []
+        /// The indexes of empty slots.
         var vacant: [Int] = []
+        /// For each key, the index of its slot.
         var indexes: [PublicKeyHash: Int] = [:]
+        /// The index of the slot at which the next search for a key to evict begins.
         var hand = 0
         /// The keys that callers are reading now. `count` is the number of callers that read the key. `isStale` says
         /// that the key has changed since the first of them began.

@@ -74,17 +74,18 @@ enum PKCS12File {
         defer { clibcrypto_free_safes(safes) }
         // An absent passphrase is encoded as a null pointer or as an empty string. Like PKCS12_parse, use the encoding
         // for which the MAC is valid, and try the null pointer first.
-        let isNone = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
+        let usesNullPassphrase = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
         var rounds = rounds
         for index in 0..<clibcrypto_safe_count(safes) {
             var content: UnsafeMutablePointer<UInt8>?
             var count: Int32 = 0
             let opened =
-                isNone
+                usesNullPassphrase
                 ? clibcrypto_open_safe(safes, index, nil, 0, &content, &count)
                 : passphrase.withCString {
                     clibcrypto_open_safe(safes, index, $0, Int32(passphrase.count), &content, &count)
                 }
+            // 0 means that this part is not encrypted, so the check of the whole file included it.
             guard opened != 0 else { continue }
             guard opened == 1, let content else { throw OpenSSLKey.decryptionFailure() }
             defer { CRYPTO_clear_free(content, Int(count), #fileID, #line) }

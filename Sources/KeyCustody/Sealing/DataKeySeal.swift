@@ -21,6 +21,7 @@ package enum DataKeySeal {
             identifier: identifier, bytes: sealed, masterKeyCheck: masterKey.identifier.bytes, createdAt: now)
     }
 
+    /// - Returns: the data key, or nil if the row does not open with this master key.
     static func open(_ row: SealedDataKey, with key: SealingKey) -> SealingKey? {
         guard let bytes = key.open(row.bytes, authenticating: associatedData(row.identifier)) else { return nil }
         return SealingKey(bytes)

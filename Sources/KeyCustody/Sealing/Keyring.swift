@@ -59,6 +59,7 @@ package final class Keyring: Sendable {
     /// The number of the data key that seals new private keys.
     package var newest: Int { state.withLock { $0.newest } }
 
+    /// Whether the data key with this number is open.
     package func holds(_ dataKey: Int) -> Bool { state.withLock { $0.dataKeys[dataKey] != nil } }
 
     /// Adds a stored data key. From now on it seals new private keys.

@@ -46,6 +46,7 @@ extension NetworkAddress {
         bytes.count == 4 ? Self.internalKindOfIPv4(bytes[...]) : Self.internalKindOfIPv6(bytes)
     }
 
+    /// The addresses whose first `bits` bits are those of `prefix`.
     private struct Range {
         let prefix: [UInt8]
         let bits: Int
@@ -101,6 +102,7 @@ extension NetworkAddress {
         Range([0x20, 0x02], 16, "a 6to4 address"),
     ]
 
+    /// Ranges outside of 2000::/3 whose kind has a name. All other addresses outside of 2000::/3 are reserved.
     private static let knownRangesOutsideAssignedIPv6 = [
         Range([UInt8](repeating: 0, count: 16), 128, "the unspecified address"),
         Range([UInt8](repeating: 0, count: 15) + [1], 128, "a loopback address"),

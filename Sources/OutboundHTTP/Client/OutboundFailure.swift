@@ -14,7 +14,9 @@ package enum OutboundFailure: Error, Hashable, Sendable {
     case notHTTP(String)
     case responseTooLarge(limit: Int)
     case requestTooLarge(limit: Int)
+    /// `isSent`: whether a part of the request was sent, so that the server may have acted on it.
     case timedOut(after: Duration, isSent: Bool)
+    /// `isSent`: as for ``timedOut(after:isSent:)``.
     case cancelled(isSent: Bool)
 
     /// Why no connection could be used.

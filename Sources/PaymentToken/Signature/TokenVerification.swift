@@ -11,7 +11,8 @@ public struct TokenVerification: Sendable, Hashable {
         case messageDigest
         /// The key of the signing certificate made the signature over the signed attributes.
         case signature
-        /// The signing certificate and the intermediate have Apple's marker extensions.
+        /// The signing certificate and the intermediate have the extensions by which Apple marks certificates for
+        /// payment tokens.
         case markers
         /// The signing certificate, the intermediate and a trusted root form a chain that is valid at the signing time.
         case certificateChain
@@ -25,9 +26,10 @@ public struct TokenVerification: Sendable, Hashable {
     public enum Outcome: String, Sendable, CaseIterable {
         /// The check passed.
         case passed
-        /// The check failed: the token is not verified.
+        /// The check failed. The token is not verified.
         case failed
-        /// The check was not made because an earlier check failed: the token is not verified.
+        /// The check was not made. In a ``TokenVerification``, an earlier check failed, and the token is not verified.
+        /// In a ``TransactionCheck``, no value was expected.
         case notChecked
     }
 
