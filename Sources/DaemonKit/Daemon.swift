@@ -142,7 +142,7 @@ extension Daemon {
             _ = try StartDecision(on: observation, acceptsOlderDatabase: true).orRefusal()
             throw error
         }
-        if !keyring.isLocked {
+        if !keyring.isLockedInMemory {
             logger.warning(
                 "master key and data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or disable swap"
             )

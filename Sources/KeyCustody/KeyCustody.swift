@@ -3,10 +3,11 @@ package import MerchantCore
 package import Secrets
 package import Vocabulary
 
-/// The only place where private keys exist unsealed.
+/// Holds the merchants' private keys. No other part of the daemon handles unsealed private keys, except to export one.
 ///
-/// Keys enter by generation and import and leave only by export. They are sealed under a data key at rest, and unsealed in a
-/// bounded cache while payments use them. Every call works on the calling thread.
+/// It generates or imports keys, and gives a private key out only by ``exportPrivateKey(_:)``. The store holds each
+/// private key sealed under a data key. A cache with a limited capacity holds the keys unsealed that payments use.
+/// Every method works on the calling thread.
 package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     let keyring: Keyring
     let certificateIssuers: CertificateIssuers?
@@ -15,8 +16,8 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
 
     /// - Parameters:
     ///   - certificateIssuers: the setting `trust.certificate-issuers`; nil if it is not set.
-    ///   - cache: must be notified of every change of a key pair that `source` reads.
-    ///   - source: reads a key pair's present state from the store; nil for an unknown one.
+    ///   - cache: the cache of unsealed keys. The store behind `source` must notify it of every change of a key pair.
+    ///   - source: reads a key pair in its present state from the store. It returns nil for an unknown key pair.
     package init(
         keyring: Keyring, certificateIssuers: CertificateIssuers? = nil,
         cache: UnsealedKeyCache,
@@ -91,7 +92,8 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
             sealedPrivateKey: keyring.seal(bytes, to: binding))
     }
 
-    /// Refuses keys that may not decrypt, although the callers check the same: an identity key must never decrypt.
+    /// Reads and unseals a key that may decrypt, and refuses any other. The callers check the same; this second check
+    /// ensures that an identity key never decrypts.
     private func decryptionKey(_ hash: PublicKeyHash) throws -> DecryptionKey {
         guard let found = try source(hash), found.keyPair.purpose == .paymentProcessing else {
             throw Self.notFound(hash)
@@ -104,7 +106,7 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         }
     }
 
-    /// Unseals a private key, and compares its public half with the stored publicKeyHash.
+    /// Unseals a private key, and checks that its public half has the stored publicKeyHash.
     private func open(_ found: SealedKeyPair) throws -> OpenedKey {
         let binding = KeyBinding(found.keyPair)
         let bytes = try unseal(found)
@@ -114,7 +116,8 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         return OpenedKey(bytes: bytes, key: key)
     }
 
-    /// Reads the key again if a rotation has sealed it under another data key since it was read.
+    /// Unseals a private key. If a rotation has sealed it under another data key since `found` was read, reads it from
+    /// the store again.
     func unseal(_ found: SealedKeyPair) throws -> PrivateKeyBytes {
         do { return try keyring.open(found.sealedPrivateKey, of: KeyBinding(found.keyPair)) } catch {
             guard !keyring.holds(found.sealedPrivateKey.dataKeyIdentifier),

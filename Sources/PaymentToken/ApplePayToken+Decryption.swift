@@ -15,17 +15,18 @@ extension ApplePayToken.Version {
 extension ApplePayToken {
     /// The AES-GCM initialization vector: 16 zero bytes.
     ///
-    /// The usual length of 12 bytes does not work: GCM derives its first counter block differently for other lengths
-    /// (NIST SP 800-38D section 7.1). The fixed vector is safe because each key encrypts one token only.
+    /// 12 zero bytes, the usual length, would not decrypt a token, because GCM derives its first counter block
+    /// differently for other lengths (NIST SP 800-38D section 7.1). A fixed vector is safe because each key encrypts
+    /// only one token.
     static let initializationVector = [UInt8](repeating: 0, count: 16)
     static let tagLength = 16
 
-    /// Decrypts the token and checks its GCM tag. Does not verify the signature.
+    /// Decrypts the token and checks its GCM tag. This method does not verify the signature.
     ///
     /// - Parameter key: 32 bytes for EC_v1, 16 for RSA_v1.
     /// - Throws: ``PaymentTokenError`` with code `wrongKey` if the key has another length, and `decryptionFailed` if
-    ///   decryption fails. The detail of `decryptionFailed` never depends on the cause, so that it gives an attacker no
-    ///   information.
+    ///   decryption fails. The detail of `decryptionFailed` is the same for every cause, so that it gives an attacker
+    ///   no information.
     public func decrypt(with key: SymmetricKey) throws(PaymentTokenError) -> DecryptedPaymentData {
         guard key.bitCount == version.symmetricKeyLength * 8 else {
             throw PaymentTokenError(

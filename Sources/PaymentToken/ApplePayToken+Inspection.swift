@@ -4,7 +4,8 @@ import Vocabulary
 extension ApplePayToken {
     /// Returns everything that can be read without a key.
     ///
-    /// Never fails: a property that cannot be read is nil, and certificates that cannot be read are absent.
+    /// This method never fails. A property that cannot be read is nil, and the list of certificates omits those that
+    /// cannot be read.
     public func inspection() -> TokenInspection {
         let message = CMSMessage(signature)
         let signers = message?.signers ?? []

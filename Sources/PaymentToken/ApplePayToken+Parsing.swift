@@ -2,10 +2,10 @@ package import StrictJSON
 import Vocabulary
 
 extension ApplePayToken {
-    /// The permitted lengths of the decoded parts, in bytes.
+    /// The permitted lengths of the decoded parts of a token, in bytes.
     ///
-    /// Real tokens have about 200 bytes of data and 2,700 bytes of signature. The card art of a merchant token and an
-    /// EMV record make the data longer.
+    /// The data of a real token has about 200 bytes, and its signature about 2,700. The data is longer if it contains
+    /// the card art of a merchant token or an EMV record.
     enum Bounds {
         static let data = 18...32_768
         static let signature = 0...16_384
@@ -73,8 +73,8 @@ extension ApplePayToken {
         } catch { throw JSONFault(error.detail) }
     }
 
-    /// The signature covers `transactionId` in the header but not the outer `transactionIdentifier`. If the outer one is
-    /// present, it must have the same value; upper and lower case are equal.
+    /// Reads `header.transactionId`, which the signature covers. The signature does not cover the outer
+    /// `transactionIdentifier`, so that one, if present, must have the same value. Case is ignored.
     private static func transactionId(
         _ header: inout JSONFields, outer: String?
     ) throws(JSONFault) -> TransactionId {

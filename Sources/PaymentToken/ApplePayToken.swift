@@ -19,7 +19,7 @@ public struct ApplePayToken: Sendable {
         /// RSA_v1: the symmetric key, encrypted to the merchant's RSA key.
         case wrappedKey(WrappedKey)
 
-        /// The decoded bytes. The signature covers them first.
+        /// The decoded bytes. They are the first part of the content that the signature covers.
         public var bytes: [UInt8] {
             switch self {
             case .ephemeralPublicKey(let key): key.derRepresentation

@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Payment data under the field names of a card network's authorization message.
 ///
-/// The mapping is a guide: acquirers use different names.
+/// Apple's mapping is only a guide, because acquirers use different names.
 ///
 /// Source: Apple, "Apple Pay platform integration guide", mapping of payment data.
 public struct AuthorizationFields: Sendable {

@@ -9,13 +9,13 @@ public struct EphemeralPublicKey: Sendable, Hashable {
     /// The key as DER `SubjectPublicKeyInfo` with a named curve and an uncompressed point (RFC 5480), the only encoding
     /// that Apple uses: 91 bytes.
     public let derRepresentation: [UInt8]
-    /// The key in the form that swift-crypto's key agreement takes.
+    /// The key as swift-crypto's type for key agreement.
     public let agreementKey: P256.KeyAgreement.PublicKey
 
     /// Creates a key from its DER encoding.
     ///
     /// - Parameter derRepresentation: the decoded `ephemeralPublicKey` of a token header.
-    /// - Throws: ``PaymentTokenError`` with code `malformed` unless this is a P-256 key whose point is on the curve.
+    /// - Throws: ``PaymentTokenError`` with code `malformed` if this is not a P-256 key whose point is on the curve.
     public init(derRepresentation: some Collection<UInt8>) throws(PaymentTokenError) {
         let bytes = Array(derRepresentation)
         guard let point = P256SubjectPublicKeyInfo.point(in: bytes) else {
@@ -33,7 +33,8 @@ public struct EphemeralPublicKey: Sendable, Hashable {
         self.derRepresentation = bytes
     }
 
-    /// Whether both are the same key. Comparing the encodings is enough, because only one encoding is accepted.
+    /// Whether both keys are equal. Equal keys have equal encodings, because the initializer accepts only one encoding
+    /// of a key.
     public static func == (left: Self, right: Self) -> Bool { left.derRepresentation == right.derRepresentation }
 
     /// Hashes the DER encoding.

@@ -9,12 +9,13 @@ import Vocabulary
 public struct ExpectedTransaction: Sendable {
     /// The identifier of the merchant to be paid: `merchant.…`.
     ///
-    /// Set it wherever you keep the keys of more than one merchant, so that a token for one merchant cannot be used at
-    /// another.
+    /// Set it if you keep the keys of more than one merchant. Otherwise a token for one merchant could be used to pay
+    /// another merchant.
     public var merchantIdentifier: String?
     /// The numeric ISO 4217 code of the currency: three digits.
     public var currencyCode: String?
-    /// The amount in the currency's minor unit. An amount sent as a JSON number equals the same amount sent as a string.
+    /// The amount in the currency's minor unit. An amount in a token matches if it is a JSON number or a JSON string
+    /// with the same value.
     public var transactionAmount: TransactionAmount?
     /// The `applicationData` of the payment request: the original bytes, not their hash. The token contains their SHA-256
     /// hash.
@@ -53,10 +54,11 @@ public struct ExpectedTransaction: Sendable {
         TransactionCheck(.merchantIdentifier, found: found, expected: merchantIdentifier)
     }
 
-    /// Compares the applicationData hash in the token with the hash of the expected bytes. Needs no key.
+    /// Compares the applicationData hash in the token with the hash of the expected bytes. This needs no key, because
+    /// the hash is not encrypted.
     ///
     /// If ``applicationData`` is nil, the outcome is `notChecked`, even if the token has an applicationData hash. The
-    /// signature covers that hash.
+    /// signature covers that hash, so the hash is authentic if the token is verified.
     public func compareApplicationData(with token: ApplePayToken) -> TransactionCheck {
         let found = token.applicationDataHash.map { Hex.encode($0) }
         guard let applicationData else { return TransactionCheck(.applicationData, found: found, expected: nil) }
@@ -83,7 +85,7 @@ public struct TransactionCheck: Sendable, Equatable {
     public let name: Name
     /// The outcome; `notChecked` if no value was expected.
     public let outcome: TokenVerification.Outcome
-    /// The value in the token. Must not be logged.
+    /// The value in the token; for the merchant identifier, the one of the key. Must not be logged.
     public let found: SensitiveText?
     /// The value that the caller expected. Must not be logged.
     public let expected: SensitiveText?

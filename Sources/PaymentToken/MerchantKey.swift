@@ -1,7 +1,9 @@
 public import Crypto
 
-/// A merchant's key, as the owner of the private key offers it: the merchant identifier, and a function that restores
-/// symmetric keys. The private key itself is not part of it.
+/// A merchant's key without the private key itself: the merchant identifier, and a function that restores the symmetric
+/// keys of tokens with the private key.
+///
+/// The owner of the private key supplies the function.
 public struct MerchantKey: Sendable {
     /// A function that restores the symmetric key of a token encrypted to this key: 32 bytes for EC_v1, 16 for RSA_v1.
     public typealias RestoreSymmetricKey = @Sendable (ApplePayToken) async throws -> SymmetricKey

@@ -1,4 +1,4 @@
-/// A row of a table of payment data for display.
+/// One row of a table that displays payment data.
 public struct MaskedField: Sendable, Hashable {
     /// The path of the field, such as `paymentData.eciIndicator`.
     public let name: String
@@ -7,8 +7,8 @@ public struct MaskedField: Sendable, Hashable {
 }
 
 extension PaymentData {
-    /// Every field, masked for display: account numbers show the first six and the last four digits; cryptograms, names
-    /// and unknown fields show their length only.
+    /// Every field, masked for display. An account number shows its first six and last four digits. Cryptograms, the
+    /// name of the cardholder and unknown fields show only their length.
     public var maskedFields: [MaskedField] {
         var table: [MaskedField] = []
         func add(_ name: String, _ value: String?) {

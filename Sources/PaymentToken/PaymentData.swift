@@ -1,6 +1,7 @@
 /// The decrypted payment data of a token, with Apple's field names.
 ///
-/// It prints as a placeholder, so that it cannot appear in a log. For display use ``maskedFields``.
+/// It prints as `(redacted)`, so that its values do not appear in a log by accident. To display it, use
+/// ``maskedFields``.
 ///
 /// Source: Apple, "Payment token format reference", keys of the decrypted payment data.
 public struct PaymentData: Sendable {
@@ -10,7 +11,7 @@ public struct PaymentData: Sendable {
     public let applicationExpirationDate: String
     /// The numeric ISO 4217 code of the currency with leading zeros: `840`, `036`.
     public let currencyCode: String
-    /// The amount in the currency's minor unit, as sent.
+    /// The amount in the currency's minor unit, as Apple sent it.
     public let transactionAmount: TransactionAmount
     /// The name of the cardholder; nil if Apple sent none.
     public let cardholderName: SensitiveText?
@@ -20,7 +21,7 @@ public struct PaymentData: Sendable {
     public let paymentDataType: String
     /// The cryptogram and related data that authenticate the payment to the issuer.
     public let proof: PaymentProof
-    /// The responses for the merchants of a multi-merchant request, one each; empty for other requests.
+    /// For a multi-merchant request, one response for each merchant. Empty for other requests.
     public let authenticationResponses: [AuthenticationResponse]
     /// The identifier of the merchant token (MPAN) of a recurring, deferred or automatic-reload request.
     public let merchantTokenIdentifier: String?

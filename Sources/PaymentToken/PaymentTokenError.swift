@@ -1,4 +1,4 @@
-/// An error of this library: a code for programs and a detail for people.
+/// An error of this library: a code that programs can compare, and a human-readable detail.
 ///
 /// The detail never contains a key, plaintext or account number.
 public struct PaymentTokenError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -20,9 +20,9 @@ public struct PaymentTokenError: Error, Hashable, Sendable, CustomStringConverti
         case invalidTrustRoot
     }
 
-    /// The code, for programs.
+    /// The code, which programs can compare.
     public let code: Code
-    /// The detail, for people: lower case, no full stop.
+    /// The human-readable detail. It begins in lower case and has no full stop.
     public let detail: String
 
     /// Creates an error from a code and a detail.

@@ -1,22 +1,23 @@
 public import FoundationEssentials
 
-/// Verifies and decrypts payment tokens in a program that links this library: all seven steps of Apple's reference, in
-/// order.
+/// Verifies and decrypts payment tokens. It takes all seven steps of Apple's reference, in order.
 ///
-/// The program supplies a function that finds merchant keys and one that claims transaction identifiers. Use one opener
-/// for all tasks: its verifier caches certificate chains.
+/// The program that links this library supplies two functions: one finds merchant keys, and one claims transaction
+/// identifiers, that is, records each as used. Use one opener for all tasks, because its verifier caches certificate
+/// chains.
 ///
 /// Source: Apple, "Payment token format reference".
 public struct PaymentTokenOpener: Sendable {
-    /// A function that finds the key with a publicKeyHash (44 characters of Base64, as in the token), and throws if no
+    /// A function that returns the key with a publicKeyHash (44 characters of Base64, as in the token). It throws if no
     /// usable key has that hash.
     ///
-    /// The function must look the hash up and not try one key after another: a key that decrypts the token by chance
-    /// belongs to another merchant.
+    /// The function must find the key by its hash and must not try one key after another.
     public typealias FindKey = @Sendable (_ publicKeyHash: String) async throws -> MerchantKey
-    /// A function that claims a transaction identifier, and throws if it is already claimed.
+    /// A function that claims a transaction identifier: it records that a token with this identifier was accepted. It
+    /// throws if the identifier is already recorded, so that each token is accepted only once.
     ///
-    /// A claim must be durable, be visible to all processes, and last for at least ten minutes.
+    /// A claim must be on durable storage, be visible to all processes that open tokens, and last for at least ten
+    /// minutes: a token is acceptable from five minutes before until five minutes after its signing time.
     public typealias Claim = @Sendable (TransactionId) async throws -> Void
 
     private let verifier: SignatureVerifier
@@ -32,16 +33,16 @@ public struct PaymentTokenOpener: Sendable {
 
     /// Verifies and decrypts a token, compares it with the expected transaction, and claims its transaction identifier.
     ///
-    /// The claim is the last step. A rejected token claims nothing, so an attacker cannot block a genuine payment by
-    /// sending a forged token with its identifier.
+    /// The claim is the last step. A rejected token claims nothing, so an attacker cannot block a genuine payment with
+    /// a forged token that has the same identifier.
     ///
     /// - Parameters:
     ///   - token: the parsed token.
     ///   - receivedAt: the time at which the token was received.
     ///   - expected: the values of the payment request.
-    /// - Returns: the plaintext, in memory that is wiped when the value is destroyed.
+    /// - Returns: the plaintext. Its memory is wiped when the value is destroyed.
     /// - Throws: ``PaymentTokenError`` with code `verificationFailed`, `wrongKey`, `decryptionFailed` or
-    ///   `plaintextMalformed`; ``TransactionMismatch``; or an error of the two functions.
+    ///   `plaintextMalformed`; ``TransactionMismatch``; or an error of one of the program's two functions.
     public func open(
         _ token: ApplePayToken, receivedAt: Date, expected: ExpectedTransaction
     ) async throws -> DecryptedPaymentData {

@@ -1,7 +1,7 @@
-/// A value of a decrypted payment, which prints as a placeholder.
+/// A value of a decrypted payment. It prints as a placeholder.
 ///
-/// Printing, interpolating, reflecting and dumping give `(redacted)`, so that the value does not appear in a log by
-/// accident. Its properties stay readable.
+/// Printing and interpolating it give `(redacted)`, and its mirror has no children, so that the value does not appear
+/// in a log by accident. Its properties can still be read.
 public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Redacted {

@@ -5,13 +5,14 @@ package import Vocabulary
 
 /// The derivation of the AES-256 key of an EC_v1 token from the shared secret of the key agreement.
 ///
-/// One round of the one-step key derivation of NIST SP 800-56A revision 3, section 5.8.2.1, with SHA-256 over
-/// counter ‖ Z ‖ AlgorithmID ‖ PartyUInfo ‖ PartyVInfo. Apple's page "Restoring the symmetric key" lists AlgorithmID
-/// before Z; real tokens need the order of NIST.
+/// It is one round of the one-step key derivation of NIST SP 800-56A revision 3, section 5.8.2.1: SHA-256 over counter
+/// ‖ Z ‖ AlgorithmID ‖ PartyUInfo ‖ PartyVInfo. Apple's page "Restoring the symmetric key" lists AlgorithmID before Z,
+/// but real tokens need the order of NIST.
 public enum SymmetricKeyDerivation {
-    /// The number of the round, big-endian, counted from one.
+    /// The number of the round as 32 bits, big-endian. The first and only round has the number 1.
     private static let counter: [UInt8] = [0, 0, 0, 1]
-    /// AlgorithmID, which is the length byte 13 and `id-aes256-GCM`, and PartyUInfo, which is `Apple` without a length.
+    /// AlgorithmID and PartyUInfo. AlgorithmID is the length byte 13 and `id-aes256-GCM`. PartyUInfo is `Apple` without
+    /// a length byte.
     private static let algorithmAndPartyU = [0x0D] + Array("id-aes256-GCMApple".utf8)
 
     /// Derives the symmetric key of a token from the shared secret.
@@ -33,7 +34,7 @@ public enum SymmetricKeyDerivation {
         return key.withUnsafeBytes { SymmetricKey(data: $0) }
     }
 
-    /// Derives the symmetric key into memory that is wiped after use.
+    /// Derives the symmetric key into memory that is wiped when the value is destroyed.
     ///
     /// - Parameters:
     ///   - sharedSecret: Z, 32 bytes.

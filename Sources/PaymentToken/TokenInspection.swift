@@ -16,11 +16,12 @@ public struct TokenInspection: Sendable, Hashable {
     public let ciphertextLength: Int
     /// The length of the signature in bytes.
     public let signatureLength: Int
-    /// The signing time that the signature states; nil if the signature cannot be read or does not have one signer.
+    /// The signing time in the signature; nil if the signature cannot be read or does not have exactly one signer.
     public let signingTime: Date?
-    /// The environment that the signing certificate states; nil if there is not exactly one signing certificate.
+    /// The environment of the signing certificate; nil if the signature does not contain exactly one signing
+    /// certificate.
     public let environment: TokenEnvironment?
-    /// The certificates in the signature, in the order sent; empty if the signature cannot be read.
+    /// The certificates in the signature, in their order there; empty if the signature cannot be read.
     public let certificates: [Certificate]
 
     /// A certificate in the signature.

@@ -1,14 +1,14 @@
 /// An amount in the currency's minor unit, exactly as sent. It is never converted to a floating-point number.
 ///
-/// Real tokens contain a JSON number. Authentication responses and the sample in Apple's integration guide contain a
-/// JSON string.
+/// In real tokens the amount is a JSON number. In authentication responses and in the sample of Apple's integration
+/// guide it is a JSON string.
 public struct TransactionAmount: Sendable, Hashable {
     /// The amount as sent, without quotes.
     public let text: String
     /// Whether the amount was sent as a JSON string.
     public let isString: Bool
 
-    /// Creates an amount from the text sent.
+    /// Creates an amount from its text in the JSON.
     public init(text: String, isString: Bool) {
         self.text = text
         self.isString = isString

@@ -8,7 +8,7 @@ public struct TransactionId: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates an identifier from its hexadecimal form.
     ///
-    /// - Returns: nil unless the text is 64 hexadecimal digits.
+    /// - Returns: nil if the text is not 64 hexadecimal digits.
     public init?(hex text: String) {
         guard text.utf8.count == 64, let bytes = Hex.decode(text), let words = Words256(bytes: bytes) else {
             return nil

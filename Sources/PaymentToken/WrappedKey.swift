@@ -1,7 +1,7 @@
 /// The symmetric key of an RSA_v1 token, 16 bytes, encrypted to the merchant's RSA-2048 key.
 ///
-/// The encryption is RSA-OAEP with SHA-256 as hash, SHA-256 in MGF1, and an empty label. Java uses SHA-1 in MGF1 by
-/// default, which cannot decrypt these keys.
+/// The encryption is RSA-OAEP with SHA-256 as hash, SHA-256 in MGF1, and an empty label. Java's default is SHA-1 in
+/// MGF1; with that, decryption fails.
 public struct WrappedKey: Sendable, Hashable {
     /// The encrypted key: 256 bytes, the length of the modulus.
     public let bytes: [UInt8]
@@ -10,7 +10,7 @@ public struct WrappedKey: Sendable, Hashable {
 
     /// Creates a wrapped key from the decoded `wrappedKey` of a token header.
     ///
-    /// - Throws: ``PaymentTokenError`` with code `malformed` unless there are 256 bytes.
+    /// - Throws: ``PaymentTokenError`` with code `malformed` if `bytes` does not have 256 bytes.
     public init(bytes: some Collection<UInt8>) throws(PaymentTokenError) {
         guard bytes.count == Self.length else {
             throw PaymentTokenError(

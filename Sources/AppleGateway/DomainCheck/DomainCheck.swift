@@ -3,31 +3,32 @@ package import MerchantCore
 package import OutboundHTTP
 package import Vocabulary
 
-/// Checks a merchant's domain as Apple does before it accepts the domain, and reports what Apple would refuse.
+/// Checks a merchant's domain as Apple checks a domain before it accepts the domain. Reports what Apple would refuse.
 ///
-/// The name is resolved once, and the connection goes to one of the addresses that were checked then.
+/// The check resolves the name once, and connects only to addresses of that result that are not internal. So the name
+/// cannot lead the daemon into a private network.
 package struct DomainCheck: DomainChecker {
     package struct Settings: Sendable {
-        /// For tests and for platforms whose merchants' sites are in their own network.
+        /// True in tests, and on platforms whose own network contains the merchants' sites.
         package var allowsInternalAddresses = false
-        /// The domain's certificate must chain to one of these.
+        /// The certificate of the domain's server must chain to one of these roots.
         package var roots = TrustRoots.system
-        /// For the whole check.
+        /// The limit for the whole check.
         package var timeout: Duration = .seconds(15)
-        /// The largest file that is read, in bytes. Apple's have about 9,000.
+        /// The largest file that the check reads, in bytes. Apple's files have about 9,000.
         package var largestFile = 1 << 20
-        /// By domain name, the address (and port) to connect to instead of what the name resolves to.
+        /// For a domain name, the address and port to connect to. The check does not resolve these names.
         package var addresses: [String: Address] = [:]
 
         package init() {}
     }
 
-    /// `192.0.2.1:8443`, `[2001:db8::1]`; the default port is 443.
+    /// An IP address with or without a port, such as `192.0.2.1:8443` or `[2001:db8::1]`. The default port is 443.
     package struct Address: Hashable, Sendable {
         let address: NetworkAddress
         let port: Int
 
-        /// - Returns: nil for a text that is not an IP address with or without a port.
+        /// - Returns: nil if `text` has another form.
         package init?(_ text: String) {
             guard let parts = URLComponents(string: "https://\(text)"), let host = parts.host,
                 parts.path.isEmpty, parts.query == nil, parts.user == nil
@@ -41,7 +42,7 @@ package struct DomainCheck: DomainChecker {
 
     /// Source: Apple, "Preparing merchant domains for verification".
     static let path = "/.well-known/apple-developer-merchantid-domain-association"
-    /// How many addresses of one name are tried.
+    /// The check tries at most this many addresses of a name.
     private static let mostAddresses = 4
 
     let settings: Settings
@@ -69,7 +70,7 @@ package struct DomainCheck: DomainChecker {
                     try await resolver.addresses(of: domain.rawValue, within: deadline - .now)
                 }
         } catch { return (nil, finding(error)) }
-        // Only an address that cannot be reached at all is followed by the next one, as in every client.
+        // Like every client, try the next address only if a connection to this one fails. Any other finding is final.
         var last: (String?, DomainCheckFinding) = (nil, timedOut)
         for address in usable.prefix(Self.mostAddresses) {
             let left = deadline - .now
@@ -83,6 +84,7 @@ package struct DomainCheck: DomainChecker {
         return last
     }
 
+    /// Requests the file from one address, and compares it with the expected one.
     private func fetch(
         _ address: NetworkAddress, _ domain: DomainName, _ url: String, expecting file: [UInt8], within left: Duration
     ) async -> DomainCheckFinding {

@@ -7,19 +7,20 @@ import OutboundHTTP
 import Synchronization
 import Vocabulary
 
-// One call, its repeats and their limits.
+// How one call is sent, how often it is repeated, and how much time it has.
 extension AppleGateway {
-    /// No attempt is started with less time than this.
+    /// A call is repeated only if at least this much of its time is left after the pause.
     private static let shortestAttempt = Duration.seconds(5)
 
-    /// - Returns: a response below 500 and not 429, which may still be an error of the operation, and how many attempts before
-    ///   it Apple may have acted on.
+    /// - Returns: the response, and the number of earlier attempts on which Apple may have acted. The response's status
+    ///   is below 500 and not 429, but may still be an error such as 400.
     func call(
         _ operation: GatewayOperation, _ url: URL?, _ body: Data?
     ) async throws(GatewayError) -> (response: GatewayResponse, uncertainTries: Int) {
         guard let url else { throw GatewayError(.refused, "the URL is invalid", mayHaveActed: false) }
         var request = request(url, body)
-        // Settling a call without a response relies on this: by then the call and its repeats are over.
+        // If no response arrives, the daemon asks Apple later what happened. It relies on this limit: by then no
+        // attempt is running any more.
         let end = clock.now.adding(RegistrationCall.longest)
         var attempt = 0
         var uncertainTries = 0
@@ -41,7 +42,7 @@ extension AppleGateway {
             logger.info(
                 "repeating a call to Apple",
                 metadata: ["operation": "\(operation)", "attempt": "\(attempt)", "after": "\(failure)"])
-            // A caller that gives up during the pause gets the last attempt's error.
+            // If the caller cancels during the pause, it gets the last attempt's error.
             do { try await sleep(pause) } catch { throw failure }
         }
     }
@@ -56,7 +57,7 @@ extension AppleGateway {
         return request
     }
 
-    /// One attempt, reported to the circuit.
+    /// Makes one attempt, and reports its result to the circuit breaker.
     private func send(
         _ request: URLRequest, _ operation: GatewayOperation
     ) async throws(GatewayError) -> GatewayResponse {
@@ -73,6 +74,7 @@ extension AppleGateway {
         return try record(GatewayResponse(operation, response, data, for: identity, at: clock.now))
     }
 
+    /// Reports an attempt without a response to the circuit breaker.
     private func record(_ failure: OutboundFailure, _ error: GatewayError) {
         let now = clock.now
         var isCancelled = false
@@ -85,6 +87,8 @@ extension AppleGateway {
         }
     }
 
+    /// Reports the response of an attempt to the circuit breaker, and returns the response.
+    ///
     /// - Throws: the error of a response with status 429 or 5xx.
     private func record(_ response: GatewayResponse) throws(GatewayError) -> GatewayResponse {
         let now = clock.now
@@ -110,7 +114,8 @@ extension AppleGateway {
         throw failure
     }
 
-    /// Reads the identity on a thread of a pool, because it is in files or in a store whose readers may all be busy.
+    /// Reads the identity on a thread pool, because reading a file, or waiting for a free reader of the database, may
+    /// block.
     private func identity() async throws(GatewayError) -> ClientIdentity {
         let now = clock.now
         do {
@@ -120,6 +125,7 @@ extension AppleGateway {
         }
     }
 
+    /// Throws if the circuit breaker refuses the call.
     private func admit() throws(GatewayError) {
         let now = clock.now
         let (admission, lastError) = state.withLock { ($0.circuit.admit(at: now), $0.lastError) }
@@ -136,7 +142,8 @@ extension AppleGateway {
             retryAfter: seconds, mayHaveActed: false)
     }
 
-    /// Waits as long as Apple asked every caller to wait, unless that is too long.
+    /// Waits until the pause that Apple asked for is over. Throws at once if the pause is longer than the retry policy
+    /// allows.
     private func waitForPause() async throws(GatewayError) {
         while let until = state.withLock({ $0.pausedUntil }) {
             let left = clock.now.duration(to: until)
@@ -147,7 +154,7 @@ extension AppleGateway {
                 .rateLimited, "Apple asked for a pause of \(left.roundedUpSeconds) s more", status: nil,
                 retryAfter: left.roundedUpSeconds, mayHaveActed: false)
             guard left <= settings.retries.longestRetryAfter else { throw limited }
-            // A random addition, so that waiting callers do not all return at the same time.
+            // A random addition, so that waiting callers do not all send their requests at the same time.
             do { try await sleep(left + .milliseconds(.random(in: 0...250))) } catch { throw limited }
         }
     }

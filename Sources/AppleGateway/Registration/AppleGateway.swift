@@ -5,14 +5,14 @@ package import OutboundHTTP
 import Synchronization
 package import Vocabulary
 
-/// Apple's Web Merchant Registration API over mutual TLS.
+/// A client of Apple's Web Merchant Registration API, over mutual TLS.
 ///
-/// It repeats a call only where a repeat is safe. After many failures in a row a circuit breaker refuses calls for a while. A
-/// pause that Apple asks for (429, `Retry-After`) applies to every caller.
+/// It repeats a failed call only if a repeat is safe. After 10 consecutive failures a circuit breaker refuses calls for
+/// 30 seconds to 5 minutes. If Apple asks for a pause (status 429, `Retry-After`), every caller waits.
 package final class AppleGateway: RegistrationGateway {
     package struct Settings: Sendable {
         package var endpoint: GatewayEndpoint
-        /// For one attempt, from its start to the end of the response.
+        /// The limit for one attempt, from its start to the end of the response.
         package var answerTimeout: Duration = .seconds(30)
         package var retries = RetryPolicy()
         package var userAgent = "merchantkeyd"
@@ -26,7 +26,7 @@ package final class AppleGateway: RegistrationGateway {
         var circuit = Circuit<Timestamp>(
             .init(failuresToOpen: 10, pause: Backoff(first: .seconds(30), longest: .seconds(300))))
         var lastError = ""
-        /// Apple asked for a pause: no request is sent before this time.
+        /// No request is sent before this time, because Apple asked for a pause.
         var pausedUntil: Timestamp?
     }
 
@@ -39,7 +39,7 @@ package final class AppleGateway: RegistrationGateway {
     let state = Mutex(State())
 
     /// - Parameters:
-    ///   - client: shut down with the gateway.
+    ///   - client: the HTTP client, which ``shutdown()`` shuts down.
     ///   - sleep: waits between two attempts; tests replace it.
     package init(
         settings: Settings, client: OutboundClient, identities: any IdentitySource, clock: any WallClock,
@@ -69,7 +69,8 @@ package final class AppleGateway: RegistrationGateway {
             UnregisterMerchantRequest(
                 domainNames: domainNames.map(\.rawValue), partnerInternalMerchantIdentifier: partner.rawValue,
                 reason: reason))
-        // An attempt that may have acted is not repeated, so no earlier request can reach Apple after the response.
+        // The count of uncertain attempts is not needed: an unregister call is never repeated after an attempt on which
+        // Apple may have acted.
         _ = try await change(.unregisterMerchant, settings.endpoint.unregister, body)
     }
 
@@ -80,13 +81,15 @@ package final class AppleGateway: RegistrationGateway {
         return try response.details(of: partner.rawValue)
     }
 
+    /// The state of the circuit breaker alone, without a check of the identity.
     package var circuitHealth: GatewayHealth {
         state.withLock { state in
             state.circuit.openUntil.map { .circuitOpen(until: $0, lastError: state.lastError) } ?? .available
         }
     }
 
-    /// An open circuit is reported before a missing identity.
+    /// Whether calls to Apple are possible. If the circuit is open and the identity is missing too, this reports the
+    /// open circuit.
     package var health: GatewayHealth {
         let health = circuitHealth
         guard health == .available else { return health }
@@ -98,7 +101,9 @@ package final class AppleGateway: RegistrationGateway {
         }
     }
 
-    /// - Returns: how many attempts before the successful one Apple may have acted on, or may still act on.
+    /// Makes a call that changes a registration, and throws if Apple's response is not a success.
+    ///
+    /// - Returns: the number of earlier attempts on which Apple may have acted, or may still act.
     private func change(
         _ operation: GatewayOperation, _ url: URL?, _ body: Data
     ) async throws(GatewayError) -> Int {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import MerchantCore
 import Vocabulary
 
-/// `RegisterMerchantRequest`, with Apple's names.
+/// The body of a register call. Types and fields in this file have the names of Apple's reference.
 struct RegisterMerchantRequest: Encodable {
     let domainNames: [String]
     let encryptTo: String
@@ -20,30 +20,32 @@ struct RegisterMerchantRequest: Encodable {
     }
 }
 
-/// `UnregisterMerchantRequest`.
+/// The body of an unregister call.
 struct UnregisterMerchantRequest: Encodable {
     let domainNames: [String]
     let partnerInternalMerchantIdentifier: String
     let reason: String
 }
 
-/// `MerchantDetails`; other fields are ignored.
+/// The body of the response with a merchant's details. Fields that are not listed here are ignored.
 struct MerchantDetails: Decodable {
     let domainNames: [String]
     let encryptTo: String
-    /// The identifier of the request; some test servers omit it.
+    /// The identifier that the request asked for. Some test servers omit it.
     let partnerInternalMerchantIdentifier: String?
     let partnerMerchantName: String
 }
 
-/// An error's body in either of Apple's shapes: `{statusMessage, statusCode: string}` of the gateway,
-/// `{errorMessage, statusCode: integer}` of the newer APIs. Apple's reference specifies none.
+/// The body of an error response. Apple's reference does not specify it.
+///
+/// The gateway sends `statusMessage` and `statusCode` as a string. Apple's newer APIs send `errorMessage` and
+/// `statusCode` as an integer.
 struct ErrorDocument: Decodable {
     let statusMessage: String?
     let errorMessage: String?
     let statusCode: Code?
 
-    /// A number, as a number or as text.
+    /// A number that JSON has as a number or as a string.
     struct Code: Decodable {
         let text: String
 
@@ -57,7 +59,7 @@ struct ErrorDocument: Decodable {
 }
 
 enum GatewayJSON {
-    /// Names in alphabetical order, as in Apple's reference; slashes without escapes.
+    /// Writes fields in alphabetical order, as Apple's reference does, and does not escape slashes.
     static func encode(_ document: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -6,7 +6,7 @@ package import Vocabulary
 ///
 /// Source: Apple, Web Merchant Registration API, "Register merchant", "Unregister merchant", "Get merchant".
 package struct GatewayEndpoint: Hashable, Sendable {
-    /// Scheme, host and port, and a path if the setting has one.
+    /// Scheme, host and port, and the setting's path if it has one. A `/` at its end is removed.
     package let url: String
 
     /// Apple's own host for the environment.
@@ -18,8 +18,8 @@ package struct GatewayEndpoint: Hashable, Sendable {
             }
     }
 
-    /// - Parameter text: `https://HOST[:PORT]`, with or without a path before Apple's.
-    /// - Throws: ``GatewayEndpointError`` for anything else.
+    /// - Parameter text: `https://HOST[:PORT]`, with or without a path. Apple's paths are appended to it.
+    /// - Throws: ``GatewayEndpointError`` if `text` has another form.
     package init(_ text: String) throws(GatewayEndpointError) {
         guard let parts = URLComponents(string: text), parts.scheme?.lowercased() == "https",
             let host = parts.host, !host.isEmpty, parts.user == nil, parts.password == nil, parts.query == nil,
@@ -39,8 +39,8 @@ package struct GatewayEndpoint: Hashable, Sendable {
         URL(string: "\(url)/paymentservices/merchant/\(Self.percentEncoded(partner.rawValue))")
     }
 
-    /// Encodes everything but RFC 3986's unreserved characters, so that every server decodes `+`, `;`, `&` and the rest of the
-    /// identifier's alphabet alike.
+    /// Encodes every character that is not unreserved in RFC 3986. Servers differ in how they read an unencoded `+`,
+    /// `;` or `&`, and an identifier may contain these.
     static func percentEncoded(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {

@@ -3,12 +3,12 @@ import OutboundHTTP
 import Vocabulary
 
 extension ClientIdentity {
-    /// Which certificate was presented, for messages.
+    /// Names the client certificate that was presented, for messages.
     var summary: String { "presented: \(publicKeyHash), valid until \(notAfter)" }
 }
 
 extension GatewayError {
-    /// Whether the same call may succeed a little later.
+    /// Whether the same call may succeed some seconds later.
     var isTransient: Bool {
         switch kind {
         case .rateLimited, .failedAtApple, .unreachable, .responseNotReceived: true
@@ -18,7 +18,7 @@ extension GatewayError {
         }
     }
 
-    /// - Parameter url: the gateway's.
+    /// - Parameter url: the URL of the gateway.
     init(_ failure: OutboundFailure, of operation: GatewayOperation, at url: String, with identity: ClientIdentity) {
         let changes = operation.changesRegistration
         switch failure {
@@ -45,8 +45,8 @@ extension GatewayError {
             self.init(.refused, "the request has more than \(limit) bytes", mayHaveActed: false)
         case .timedOut(let timeout, true):
             self.init(.responseNotReceived, "no response within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
-        // The timer runs on another event loop than the connection, so the request may be sent just before the timeout and
-        // be recorded as sent just after it.
+        // Apple may have acted although the request is not recorded as sent: the timer runs on another event loop than
+        // the connection, so the record can be made just after the timeout.
         case .timedOut(let timeout, false):
             self.init(.unreachable, "no connection within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
         case .cancelled(let isSent):

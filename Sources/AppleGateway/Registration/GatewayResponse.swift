@@ -4,7 +4,7 @@ import MerchantCore
 import OutboundHTTP
 import Vocabulary
 
-/// One response of Apple's gateway, read as Apple's reference documents it.
+/// One response of Apple's gateway, interpreted as Apple's reference documents it.
 struct GatewayResponse {
     let operation: GatewayOperation
     let status: Int
@@ -26,8 +26,8 @@ struct GatewayResponse {
         status = response.statusCode
     }
 
-    /// - Throws: unless the status is 200, documented with an empty body. A body that is neither empty nor JSON did not come from
-    ///   Apple's gateway, or is damaged.
+    /// - Throws: an error if the status is not 200, or if the body is neither empty nor JSON. Apple documents an empty
+    ///   body; a body that is not JSON did not come from Apple's gateway, or is damaged.
     func requireSuccess() throws(GatewayError) {
         guard status == 200 else { throw failure }
         guard body.isEmpty || (try? JSONSerialization.jsonObject(with: body)) != nil else {
@@ -35,7 +35,7 @@ struct GatewayResponse {
         }
     }
 
-    /// - Returns: nil for a merchant that Apple does not know, for which the status is 400.
+    /// - Returns: nil for a merchant that Apple does not know. Apple reports this with status 400.
     func details(of partner: String) throws(GatewayError) -> GatewayDetails? {
         guard status == 200 else {
             if status == 400, !mentionsCertificate { return nil }
@@ -65,7 +65,7 @@ struct GatewayResponse {
 
     private var failure: GatewayError {
         switch status {
-        // A proxy that requires a client certificate reports its absence with a 400 of its own.
+        // A proxy that received no client certificate responds with status 400 too, and with a page of its own.
         case 400 where mentionsCertificate:
             error(.unauthorized, "the gateway received no client certificate that it accepts (\(identity.summary))")
         case 400: error(.refused, "Apple refused the request as malformed or unknown")
@@ -103,19 +103,20 @@ struct GatewayResponse {
 
     private var document: ErrorDocument? { try? GatewayJSON.decode(ErrorDocument.self, from: body) }
 
-    /// Whether a body that is not Apple's JSON mentions certificates.
+    /// Whether the body is not Apple's JSON and contains the word "certificate", as a proxy's error page does.
     private var mentionsCertificate: Bool {
         document == nil && String(decoding: body.prefix(4096), as: UTF8.self).lowercased().contains("certificate")
     }
 }
 
-/// The three calls of the API.
+/// The calls of the API.
 enum GatewayOperation: String {
     case registerMerchant, unregisterMerchant, getDetails
 
     var changesRegistration: Bool { self != .getDetails }
 
-    /// Whether a call that may have acted can be repeated. Registering the same domains again changes nothing. A second
-    /// unregister call is refused if the first removed the last domain, and that refusal looks like any other.
+    /// Whether the call can be repeated after an attempt on which Apple may have acted. Registering the same domains
+    /// again changes nothing. Unregistering is not repeatable: if the first call removed the last domain, Apple refuses
+    /// the second one, and that refusal looks like any other.
     var isRepeatable: Bool { self != .unregisterMerchant }
 }

@@ -9,15 +9,16 @@ package import OutboundHTTP
 /// each request to the client.
 package final class GatewaySession: Sendable {
     private let client: OutboundClient
-    /// Where sessions call their completion handlers.
+    /// The queue on which sessions call their completion handlers.
     private let completions = OperationQueue()
 
-    /// - Parameter client: shut down with the session.
+    /// - Parameter client: the HTTP client, which ``shutdown()`` shuts down.
     package init(client: OutboundClient) { self.client = client }
 
     package func shutdown() async { await client.shutdown() }
 
-    /// Sends one request, never repeated and never redirected. `timeoutInterval` bounds it.
+    /// Sends one request. It is never repeated, and redirects are not followed. The request's `timeoutInterval` limits
+    /// the whole request.
     ///
     /// - Parameter identity: the client certificate; nil presents none.
     package func data(
@@ -34,7 +35,7 @@ package final class GatewaySession: Sendable {
         }
     }
 
-    /// A session that stores nothing and adds nothing to a request.
+    /// Settings for a session that stores no cookies, credentials or responses, and adds none to a request.
     private static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [GatewayURLProtocol.self]
@@ -45,10 +46,12 @@ package final class GatewaySession: Sendable {
         return configuration
     }
 
-    /// The session's task always completes, once; cancelling the caller's task cancels the request in its context.
+    /// Sends the request in a session of its own. The session's task always completes, and completes once. Cancelling
+    /// the caller's task cancels the request through `context`.
     ///
-    /// Each request has its own session: Foundation on Linux keeps a session's tasks in a dictionary that only the session's
-    /// queue may use, and reads it on the thread on which a URLProtocol reports. With one task there is no data race.
+    /// Each request needs its own session to prevent a data race in Foundation on Linux. Foundation keeps a session's
+    /// tasks in a dictionary that only the session's queue may use, but also reads it on the thread on which a
+    /// URLProtocol reports. If a session has only one task, there is no race.
     private func response(to request: URLRequest, _ context: RequestContext) async throws -> (Data, HTTPURLResponse) {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -5,15 +5,17 @@ import Synchronization
 
 /// Passes the requests of a `URLSession` to an ``OutboundClient``.
 ///
-/// Bodies are whole and bounded in both directions. A redirect, a 401 and any other status are responses like the rest:
-/// nothing is followed and no credentials are looked up. `timeoutInterval` bounds the whole request.
+/// Bodies of requests and responses are not streamed, and their size is limited. Every status is passed on as a
+/// response: redirects are not followed, and no credentials are looked up for a 401. `timeoutInterval` limits the whole
+/// request.
 final class GatewayURLProtocol: URLProtocol {
-    /// Names the request's context; removed before the request is sent. (Foundation on Linux loses the properties that a
-    /// URLProtocol may set on a request, when it copies the request.)
+    /// A header whose value is the key of the request's context in `contexts`. It is removed before the request is
+    /// sent. A header is used because Foundation on Linux loses the properties of a URLProtocol when it copies a
+    /// request.
     private static let contextField = "X-Merchantkeyd-Request-Context"
     private static let contexts = Mutex<[String: RequestContext]>([:])
 
-    /// Calls `body` with the request, marked so that it is sent in this context.
+    /// Calls `body` with a copy of the request. The copy has a header by which ``startLoading()`` finds `context`.
     static func with<Result>(
         _ context: RequestContext, _ request: URLRequest, _ body: (URLRequest) async throws -> Result
     ) async throws -> Result {
@@ -25,8 +27,8 @@ final class GatewayURLProtocol: URLProtocol {
         return try await body(marked)
     }
 
-    /// Every request of a session that has this protocol, so that none is left to libcurl, which would send it without the
-    /// trust roots and the identity.
+    /// True for every request. Otherwise Foundation would send a request with libcurl, without the configured trust
+    /// roots and the identity.
     override static func canInit(with request: URLRequest) -> Bool { true }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -51,7 +53,8 @@ final class GatewayURLProtocol: URLProtocol {
         } catch { reporter.fail(error) }
     }
 
-    /// Foundation calls this for a cancelled task, and tasks are never cancelled: see ``RequestContext``.
+    /// Required by URLProtocol. Foundation calls this when a task is cancelled, which does not happen here: see
+    /// ``RequestContext``.
     override func stopLoading() { Self.context(of: request)?.cancel() }
 
     private static func context(of request: URLRequest) -> RequestContext? {
@@ -60,7 +63,7 @@ final class GatewayURLProtocol: URLProtocol {
 }
 
 extension OutboundRequest {
-    /// - Parameter field: a header that is left out.
+    /// - Parameter field: the name of a header that is left out.
     fileprivate init(_ request: URLRequest, without field: String, limit: Int) throws(OutboundFailure) {
         guard let url = request.url else { throw .unreachable(.other("the request has no URL")) }
         let headers = (request.allHTTPHeaderFields ?? [:]).filter { $0.key.lowercased() != field.lowercased() }
@@ -87,10 +90,10 @@ extension OutboundRequest {
     }
 }
 
-/// Reports to the session how a request ended, once.
+/// Reports the end of a request to its session.
 ///
-/// Proof for @unchecked Sendable: the protocol is used only by the one call that ends its request, once and on one
-/// thread, and its client's methods may be called on any thread.
+/// Proof for @unchecked Sendable: only the one call that ends the request uses `source`, once and on one thread. The
+/// methods of `source.client` may be called on any thread.
 private final class Reporter: @unchecked Sendable {
     private let source: URLProtocol
 
@@ -103,7 +106,8 @@ private final class Reporter: @unchecked Sendable {
                 headerFields: Self.fields(received.headers))
         else { return fail(.notHTTP("the response cannot be represented")) }
         source.client?.urlProtocol(source, didReceive: response, cacheStoragePolicy: .notAllowed)
-        // Once, with the whole body: of several pieces Foundation's completion handlers have seen only the last.
+        // Call this once, with the whole body. If it is called with several pieces, Foundation's completion handler may
+        // get only the last one.
         source.client?.urlProtocol(source, didLoad: Data(received.body))
         source.client?.urlProtocolDidFinishLoading(source)
     }
@@ -112,7 +116,8 @@ private final class Reporter: @unchecked Sendable {
 
     private static func fields(_ headers: [(name: String, value: String)]) -> [String: String] {
         var fields: [String: String] = [:]
-        // For WWW-Authenticate the session would look up a password, which does not exist, and not deliver the 401.
+        // If the response had WWW-Authenticate, the session would look for a password, find none, and not deliver the
+        // 401.
         for (name, value) in headers where name.lowercased() != "www-authenticate" {
             fields[name] = fields[name].map { "\($0), \(value)" } ?? value
         }

@@ -1,10 +1,10 @@
 import OutboundHTTP
 import Synchronization
 
-/// What one request of a `URLSession` needs beyond itself, and how it is cancelled.
+/// The HTTP client and the identity for one request of a `URLSession`, and the means to cancel that request.
 ///
-/// A request is cancelled here, below the session, and never by `URLSessionTask.cancel`: on Linux a task that is cancelled
-/// while it completes ends twice, and Foundation then ends the process. In this way the session sees one end.
+/// Cancel a request here and never with `URLSessionTask.cancel`. On Linux a task that is cancelled while it completes
+/// ends twice, and Foundation then ends the process. A cancellation here is below the session, so the task ends once.
 final class RequestContext: Sendable {
     private enum State {
         case waiting
@@ -21,6 +21,7 @@ final class RequestContext: Sendable {
         self.identity = identity
     }
 
+    /// Stores the call, or cancels it if the context was cancelled before.
     func started(_ call: OutboundCall) {
         let isCancelled = state.withLock { state in
             if case .cancelled = state { return true }

@@ -9,7 +9,7 @@ extension CertificateFacts {
     /// Apple's extension that holds the hash of the merchant identifier as 64 hexadecimal digits.
     static let merchantIdentifierExtension: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 32]
 
-    /// Reads an upload: one certificate, PEM or DER.
+    /// Reads an uploaded file that contains one certificate in PEM or DER.
     init(upload: [UInt8]) throws(MerchantError) {
         let der = try CertificateUpload.der(upload)
         let publicKey = try Self.publicKey(in: der)
@@ -46,12 +46,14 @@ extension CertificateFacts {
             subject: certificate.subject.description, issuer: certificate.issuer.description)
     }
 
-    /// The SubjectPublicKeyInfo exactly as the certificate contains it, because Apple hashes these bytes.
+    /// Returns the SubjectPublicKeyInfo exactly as the certificate contains it, because the publicKeyHash is the hash
+    /// of these bytes.
     private static func publicKey(in der: [UInt8]) throws(MerchantError) -> (info: ArraySlice<UInt8>, kind: String) {
         do {
             let certificate = try PublicKeyType.children(of: DER.parse(der))
             guard let toBeSigned = certificate.first else { throw ASN1Error.truncated }
-            // TBSCertificate, RFC 5280 section 4.1: version 1 omits the version.
+            // In a TBSCertificate (RFC 5280 section 4.1) the version is tagged [0] and absent in version 1. Without it,
+            // the sixth field is the SubjectPublicKeyInfo.
             let fields = try PublicKeyType.children(of: toBeSigned).drop { $0.identifier.tagClass == .contextSpecific }
             guard let info = fields.dropFirst(5).first else { throw ASN1Error.truncated }
             return (info.encodedBytes, try PublicKeyType.name(of: info))

@@ -6,15 +6,15 @@ package import Vocabulary
 /// Why an uploaded certificate is not accepted as issued by a CA of `trust.certificate-issuers`.
 package enum ChainRefusal: Hashable, Sendable, CustomStringConvertible {
     case unreadable
-    /// No listed CA has the name of this issuer.
+    /// No listed CA has the name of the certificate's issuer.
     case issuerNotListed(String)
-    /// A CA of this name is listed, and the signature was not made with its key.
+    /// A CA with the issuer's name is listed, but its key did not make the certificate's signature.
     case signatureMismatch(issuer: String)
-    /// The certificate, or the CA of this name, has a critical extension that the daemon does not check. RFC 5280
-    /// section 4.2 requires refusal.
+    /// The uploaded certificate, or a CA of its chain, has a critical extension that the daemon does not check.
+    /// RFC 5280 section 4.2 requires that it is refused. The texts are the extension's identifier and the subject.
     case criticalExtension(String, of: String)
     case authorityOutsideValidity(String, at: Timestamp)
-    /// Path length, name constraints and the other rules of RFC 5280 section 6.
+    /// The chain breaks a rule of RFC 5280 section 6, for example on path length or name constraints.
     case pathInvalid(String)
 
     package var description: String {
@@ -32,12 +32,12 @@ package enum ChainRefusal: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension CertificateIssuers {
-    /// Builds a chain from the certificate to a listed root and validates it by RFC 5280 section 6.
+    /// Builds a chain from the certificate to a listed root, and validates the chain by RFC 5280 section 6.
     ///
-    /// The validity period of the certificate itself is not checked here: `CertificateRules` checks it, because an import may
-    /// bring certificates that have expired.
+    /// This method does not check the validity period of the certificate itself, because an import may contain
+    /// certificates that have expired. `CertificateRules` checks it.
     ///
-    /// - Returns: nil for a certificate with a valid chain.
+    /// - Returns: nil if the certificate has a valid chain.
     package func refusal(of facts: CertificateFacts, at time: Timestamp) async -> ChainRefusal? {
         guard let leaf = try? Certificate(derEncoded: facts.der) else { return .unreadable }
         var verifier = Verifier(rootCertificates: CertificateStore(roots)) {
@@ -55,14 +55,15 @@ extension CertificateIssuers {
         if let authority = failure.chain.dropFirst().first(where: { !$0.isValid(at: time) }) {
             return .authorityOutsideValidity("\(authority.subject)", at: time)
         }
-        // The library's reasons contain whole certificates; the names suffice.
+        // The library's reason contains whole certificates. Replace each one by its subject.
         let reason = failure.chain.reduce(failure.policyFailureReason.description) { text, certificate in
             text.replacing("\(certificate)", with: "'\(certificate.subject)'")
         }
         return .pathInvalid(String(reason.prefix(300)))
     }
 
-    /// The verifier gives no reason if it finds no chain to a root, so this finds the first missing link for the message.
+    /// Finds the first missing link of the chain, for the message. The verifier gives no reason if it finds no chain to
+    /// a root.
     private func refusal(withoutChainFrom leaf: Certificate) -> ChainRefusal {
         var (certificate, seen) = (leaf, Set<Certificate>())
         while seen.insert(certificate).inserted {
@@ -81,11 +82,11 @@ extension CertificateIssuers {
     }
 }
 
-/// What `RFC5280Policy` does not check and the daemon does.
+/// The checks that the daemon makes in addition to `RFC5280Policy`.
 ///
-/// Every CA of the chain must be valid at the given time. An extended key usage may be critical in the uploaded certificate,
-/// where `CertificateRules` checks it, and not in a CA. Apple's merchant identifier extension is checked by
-/// `CertificateRules` too.
+/// Every CA of the chain must be valid at the given time. An extended key usage may be critical in the uploaded
+/// certificate, because `CertificateRules` checks it there. In a CA's certificate it may not be critical.
+/// `CertificateRules` also checks Apple's merchant identifier extension.
 struct IssuingAuthorityPolicy: VerifierPolicy {
     /// id-ce-extKeyUsage, RFC 5280 section 4.2.1.12.
     static let extendedKeyUsage: ASN1ObjectIdentifier = [2, 5, 29, 37]
@@ -112,6 +113,7 @@ extension Certificate {
         Timestamp(notValidBefore) <= time && time <= Timestamp(notValidAfter)
     }
 
+    /// The first critical extension that neither policy checks.
     fileprivate var uncheckedCriticalExtension: ASN1ObjectIdentifier? {
         let checked =
             RFC5280Policy().verifyingCriticalExtensions

@@ -3,19 +3,22 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// The setting `trust.certificate-issuers`: issuing CAs and the roots above them.
+/// The certificates of the setting `trust.certificate-issuers`: the CAs that issue merchants' certificates, and the
+/// roots above them.
 ///
-/// ``refusal(of:at:)`` trusts a certificate if a chain of these CAs, and of no others, leads from it to a listed root.
+/// ``refusal(of:at:)`` trusts a certificate if a chain that contains only these CAs leads from it to one of these
+/// roots.
 package struct CertificateIssuers: Sendable {
     private static let largestFile = 1024 * 1024
 
     /// Self-signed CAs: the trust anchors.
     let roots: [Certificate]
-    /// All other CAs. They are used to build chains and are not trusted by themselves.
+    /// All other CAs. They can be links of a chain, but a chain must end at a root.
     let intermediates: [Certificate]
 
-    /// - Parameter files: contents of the files named by the setting: PEM with one or more certificates, or DER.
-    /// - Throws: `certificateMalformed`, or `certificateWrongKind` for a certificate that is not a CA's.
+    /// - Parameter files: the contents of the files that the setting names. Each has PEM with one or more certificates,
+    ///   or DER.
+    /// - Throws: `certificateMalformed`, `tooLarge`, or `certificateWrongKind` for a certificate that is not a CA's.
     package init(reading files: [[UInt8]]) throws(MerchantError) {
         var authorities: [Certificate] = []
         for file in files {
@@ -40,9 +43,10 @@ package struct CertificateIssuers: Sendable {
         intermediates = authorities.filter { !$0.isSelfSigned }
     }
 
-    /// The CAs between a certificate and its root, nearest first, in DER: a TLS client sends them with its certificate.
+    /// Returns the CAs between a certificate and its root in DER, the certificate's issuer first. A TLS client sends
+    /// them with its certificate.
     ///
-    /// This builds a path by name and signature and makes no decision about trust.
+    /// This method compares names and verifies signatures. It does not decide whether the certificate is trusted.
     func intermediates(above der: [UInt8]) -> [[UInt8]] {
         var path: [Certificate] = []
         var last = try? Certificate(derEncoded: der)
@@ -67,9 +71,11 @@ package struct CertificateIssuers: Sendable {
         return try CertificateUpload.blocks(file).filter { $0.label == "CERTIFICATE" }.map(\.bytes)
     }
 
-    /// RFC 5280 sections 4.2.1.9 and 4.2.1.3. `RFC5280Policy` does not check the key usage of a CA, so it is checked here.
+    /// Whether the certificate may sign certificates, by its basic constraints and key usage (RFC 5280 sections 4.2.1.9
+    /// and 4.2.1.3). `RFC5280Policy` does not check the key usage of a CA.
     private static func isAuthority(_ certificate: Certificate) -> Bool {
         guard case .isCertificateAuthority? = try? certificate.extensions.basicConstraints else { return false }
+        // Without the extension every use is allowed.
         guard let usage = try? certificate.extensions.keyUsage else { return true }
         return usage.keyCertSign
     }
@@ -80,6 +86,7 @@ extension Certificate {
         subject == certificate.issuer && publicKey.isValidSignature(certificate.signature, for: certificate)
     }
 
-    /// A self-issued certificate that another key signed, as CAs publish when they change keys, is not a root.
+    /// Whether the certificate is a root. Equal names of subject and issuer are not enough: when a CA changes its key,
+    /// it publishes a certificate with equal names that its other key signed.
     var isSelfSigned: Bool { hasSigned(self) }
 }

@@ -3,18 +3,19 @@ import Secrets
 import SwiftASN1
 import X509
 
-/// Finds the one certificate in an uploaded file. For another kind of file the error names what the file is.
+/// Finds the one certificate in an uploaded file. If the file is something else, the error says what it is.
 enum CertificateUpload {
     static let longest = 64 * 1024
 
-    /// - Returns: DER that is labelled as a certificate, or is not recognized as anything else.
+    /// - Returns: the bytes of the PEM block CERTIFICATE. Without PEM, the whole upload, unless it is recognized as
+    ///   something else than a certificate.
     static func der(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {
         guard upload.count <= longest else {
             throw MerchantError(
                 .tooLarge, "the certificate file has \(upload.count) bytes, expected at most \(longest)")
         }
         guard !upload.isEmpty else { throw malformed("is empty, expected a certificate in PEM or DER") }
-        // Before anything else, even for an incomplete block: a private key must not be processed further.
+        // A private key must not be processed further, so this comes first. It finds a key in an incomplete block too.
         guard upload.firstRange(of: Array("PRIVATE KEY-----".utf8)) == nil else { throw privateKey }
         guard PEMText.isFound(in: upload) else {
             if let mistake = mistake(der: upload) { throw mistake }
@@ -57,13 +58,14 @@ enum CertificateUpload {
         }
     }
 
-    /// The error for DER that is something else, recognized by its structure, because DER has no label.
+    /// Returns the error for DER that is no certificate, or nil. DER has no label, so its structure shows what it is.
     private static func mistake(der: [UInt8]) -> MerchantError? {
         if (try? CertificateSigningRequest(derEncoded: der)) != nil { return signingRequest }
         guard let root = try? BER.parse(der), case .constructed(let nodes) = root.content,
             let first = nodes.first(where: { _ in true })
         else { return nil }
-        // PKCS#8, SEC1, PKCS#1 and PKCS#12 begin with their version; encrypted PKCS#8 has an octet string in second place.
+        // PKCS#8, SEC1, PKCS#1 and PKCS#12 begin with a version number. Encrypted PKCS#8 has an octet string as its
+        // second element.
         let second = nodes.dropFirst().first(where: { _ in true })
         if first.identifier == .integer, second != nil { return privateKey }
         if first.identifier == .sequence, second?.identifier == .octetString { return privateKey }

@@ -7,10 +7,12 @@ enum SigningRequest {
     /// The longest common name, RFC 5280 appendix A.1.
     private static let longestCommonName = 64
     private static let commonName: ASN1ObjectIdentifier = [2, 5, 4, 3]
-    /// RFC 4519 section 2.39, at most 256 characters. Apple's certificates have the merchant identifier here.
+    /// The attribute userId (RFC 4519 section 2.39), at most 256 characters. Apple's certificates have the merchant
+    /// identifier in this attribute.
     private static let userIdentifier: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
 
-    /// Signed by the key itself. The subject is only the merchant identifier, because Apple replaces it.
+    /// Creates a request that `key` itself signs. The subject has only the merchant identifier, because Apple replaces
+    /// the subject.
     static func create(for merchant: MerchantIdentifier, key: SigningKey) throws -> [UInt8] {
         let attribute = merchant.rawValue.utf8.count <= longestCommonName ? commonName : userIdentifier
         let request = try CertificateSigningRequest(

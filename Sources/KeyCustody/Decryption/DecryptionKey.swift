@@ -6,10 +6,11 @@ import PaymentToken
 import Secrets
 import Vocabulary
 
-/// An unsealed payment processing key, ready to restore symmetric keys.
+/// An unsealed payment processing key. It derives or unwraps the symmetric key of a token (Apple: "Restoring the
+/// symmetric key").
 ///
-/// Proof for @unchecked Sendable: both keys are immutable, and swift-crypto itself shares their storage between threads; only
-/// `_RSA.Encryption.PrivateKey` is not marked Sendable.
+/// Proof for @unchecked Sendable: both keys are immutable, and swift-crypto itself shares their storage between
+/// threads. It does not mark `_RSA.Encryption.PrivateKey` as Sendable.
 struct DecryptionKey: @unchecked Sendable {
     private enum Key {
         case ec(P256.KeyAgreement.PrivateKey)
@@ -19,7 +20,7 @@ struct DecryptionKey: @unchecked Sendable {
     private let key: Key
     private let merchant: MerchantIdentifierHash
 
-    /// - Throws: swift-crypto's error for bytes that are not such a key.
+    /// - Throws: swift-crypto's error if the bytes are not a private key of their algorithm.
     init(_ bytes: borrowing PrivateKeyBytes, of merchant: MerchantIdentifier) throws {
         self.merchant = MerchantIdentifierHash(of: merchant)
         key =
@@ -38,7 +39,8 @@ struct DecryptionKey: @unchecked Sendable {
         }
     }
 
-    /// - Throws: `malformed`, or `decryptionFailed` with the same detail for every failure of an RSA unwrap.
+    /// - Throws: `malformed` if `material` does not fit the key. `decryptionFailed` if RSA unwrapping fails; its detail
+    ///   is the same for every cause.
     func symmetricKey(from material: SymmetricKeyMaterial) throws(MerchantError) -> SecretBytes {
         switch (key, material) {
         case (.ec(let key), .ephemeralPublicKey(let bytes)): return try agree(key, bytes)
@@ -67,13 +69,13 @@ struct DecryptionKey: @unchecked Sendable {
 
     /// RSA-OAEP with SHA-256 for the label and for MGF1. Source: Apple, "Restoring the symmetric key".
     private func unwrap(_ key: _RSA.Encryption.PrivateKey, _ wrapped: [UInt8]) throws(MerchantError) -> SecretBytes {
-        // The sender chose the length, so this error says nothing about the key.
+        // The sender knows the length, so this error reveals nothing about the key.
         guard wrapped.count == Self.wrappedKeyLength else {
             throw MerchantError(
                 .malformed, "the wrapped key has \(wrapped.count) bytes, expected \(Self.wrappedKeyLength)")
         }
-        // One error for wrong padding and for a wrong length of the plaintext. The difference would help a sender of chosen
-        // ciphertexts (Manger's attack).
+        // Wrong padding and a wrong length of the plaintext have the same error. If they differed, an attacker could
+        // decrypt by sending chosen ciphertexts (Manger's attack).
         guard var opened = try? key.decrypt(wrapped, padding: .PKCS1_OAEP_SHA256) else { throw Self.unwrapFailed }
         defer { Wipe.bytes(&opened) }
         guard opened.count == Self.unwrappedKeyLength else { throw Self.unwrapFailed }

@@ -2,16 +2,17 @@ import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// A bounded cache of unsealed keys. Keys in use stay; others make room.
+/// A cache of unsealed keys with a limited capacity. It keeps keys that are in use, and evicts others.
 ///
-/// It evicts by the second-chance algorithm ("clock"): a hit marks its slot. The hand clears the marks that it passes and puts
-/// the new key in the first slot without a mark.
+/// It evicts by the second-chance algorithm ("clock"). A hit marks the key's slot. To insert a key, the hand moves from
+/// slot to slot: it clears each mark that it passes, and evicts the first key without a mark.
 ///
-/// It is apart from ``KeyCustody`` because the store notifies it of changes, and the custody reads from the store.
+/// It is not part of ``KeyCustody``, because the store must exist before ``KeyCustody``, which reads from it, and the
+/// store needs the cache, which it notifies of changes.
 package final class UnsealedKeyCache: KeyChangeObserver {
     package static let defaultCapacity = 10_000
 
-    /// A key that is being read from the store. A change of the key in the meantime makes the read stale.
+    /// A key that is being read from the store. If the key changes before the read ends, the read is stale.
     struct PendingRead: ~Copyable {
         fileprivate let hash: PublicKeyHash
     }
@@ -24,20 +25,24 @@ package final class UnsealedKeyCache: KeyChangeObserver {
 
     private struct State {
         var slots: [Slot?] = []
+        /// The indexes of empty slots.
         var vacant: [Int] = []
+        /// For each key, the index of its slot.
         var indexes: [PublicKeyHash: Int] = [:]
+        /// The index of the slot at which the next search for a key to evict begins.
         var hand = 0
-        /// Keys being read now: by how many callers, and whether the key has changed since the first of them began.
+        /// The keys that callers are reading now. `count` is the number of callers that read the key. `isStale` says
+        /// that the key has changed since the first of them began.
         var pendingReads: [PublicKeyHash: (count: Int, isStale: Bool)] = [:]
     }
 
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// - Parameter capacity: how many keys may stay unsealed, about 2 KB each.
+    /// - Parameter capacity: the largest number of keys that stay unsealed. Each takes about 2 KB.
     package init(capacity: Int = UnsealedKeyCache.defaultCapacity) { self.capacity = max(1, capacity) }
 
-    /// How many keys are unsealed now.
+    /// The number of keys in the cache.
     package var count: Int { state.withLock { $0.indexes.count } }
 
     func key(_ hash: PublicKeyHash) -> DecryptionKey? {
@@ -48,13 +53,14 @@ package final class UnsealedKeyCache: KeyChangeObserver {
         }
     }
 
-    /// Must be called before the key is read from the store. Each read must be ended by ``end(_:with:)``.
+    /// Call this before you read a key from the store, and call ``end(_:with:)`` after it.
     func beginRead(_ hash: PublicKeyHash) -> PendingRead {
         state.withLock { $0.pendingReads[hash, default: (0, false)].count += 1 }
         return PendingRead(hash: hash)
     }
 
-    /// Caches the key, unless it has changed since the read began: what was read may be what the change revoked.
+    /// Caches the key, unless it has changed since the read began. The read may have seen the state before the change,
+    /// for example before a revocation.
     func end(_ read: consuming PendingRead, with key: DecryptionKey?) {
         let hash = read.hash
         state.withLock { state in
@@ -67,7 +73,7 @@ package final class UnsealedKeyCache: KeyChangeObserver {
         }
     }
 
-    /// Removes the keys.
+    /// Removes the keys from the cache, and marks reads of these keys as stale.
     package func keysChanged(_ hashes: [PublicKeyHash]) {
         state.withLock { state in
             for hash in hashes {
@@ -79,14 +85,14 @@ package final class UnsealedKeyCache: KeyChangeObserver {
         }
     }
 
-    /// A vacant slot; evicts a key if there is none.
+    /// Returns the index of a vacant slot. If there is none, evicts a key.
     private func freeSlot(in state: inout State) -> Int {
         if let index = state.vacant.popLast() { return index }
         if state.slots.count < capacity {
             state.slots.append(nil)
             return state.slots.count - 1
         }
-        // Ends within two rounds: the first clears every mark.
+        // This loop ends within two rounds, because the first round clears every mark.
         while true {
             let index = state.hand
             state.hand = (state.hand + 1) % state.slots.count

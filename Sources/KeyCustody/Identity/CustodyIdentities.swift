@@ -1,9 +1,10 @@
 package import MerchantCore
 package import Vocabulary
 
-/// The identity keys in custody, for TLS with Apple. A private key is unsealed only while it signs.
+/// The source of the client certificate for TLS with Apple, if the daemon's own store holds the identity key. The
+/// private key is unsealed only while it signs.
 package struct CustodyIdentities: IdentitySource {
-    /// An identity key pair with its certificates, as the store has them now.
+    /// An identity key pair and its certificates, as they are in the store now.
     package struct Candidate: Sendable {
         package let keyPair: KeyPair
         package let certificates: [StoredCertificate]
@@ -17,14 +18,15 @@ package struct CustodyIdentities: IdentitySource {
     private let custody: KeyCustody
     private let candidates: @Sendable () throws -> [Candidate]
 
-    /// - Parameter candidates: the key pairs that may be used; key pairs that are not active or not of the purpose identity are
-    ///   ignored.
+    /// - Parameter candidates: reads the key pairs from which to choose. Key pairs that are not active, or have another
+    ///   purpose than `identity`, are ignored.
     package init(custody: KeyCustody, candidates: @escaping @Sendable () throws -> [Candidate]) {
         self.custody = custody
         self.candidates = candidates
     }
 
-    /// Prefers the platform integrator's identity to a merchant's, and then the newest certificate.
+    /// Returns the platform integrator's identity if there is a valid one, otherwise a merchant's. Of several
+    /// certificates it chooses the newest.
     package func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity {
         let all: [Candidate]
         do { all = try candidates() } catch { throw .unusable("the identity keys cannot be read: \(error)") }
@@ -61,6 +63,7 @@ package struct CustodyIdentities: IdentitySource {
 }
 
 extension KeyCustody {
-    /// The CAs between a certificate and its root, as far as `trust.certificate-issuers` has them: some servers require them.
+    /// Returns those CAs between a certificate and its root that `trust.certificate-issuers` contains. Some servers
+    /// require that the client sends them.
     func issuers(of der: [UInt8]) -> [[UInt8]] { certificateIssuers?.intermediates(above: der) ?? [] }
 }

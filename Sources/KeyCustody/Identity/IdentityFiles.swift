@@ -6,16 +6,18 @@ import Synchronization
 package import Vocabulary
 import X509
 
-/// An identity in files: a PEM certificate (with its chain) and a private key, or one PKCS#12 file.
+/// A client certificate for TLS with Apple that is in files: a PEM certificate (with its chain) and a private key, or
+/// one PKCS#12 file.
 ///
-/// The files' attributes are checked before every use, and changed files are read again. While changed files cannot be read,
-/// because they are half written or half replaced, the former identity stays in use.
+/// Before every use this class checks the files' attributes, and reads changed files again. If changed files cannot be
+/// read, for example because they are half written, the former identity stays in use.
 package final class IdentityFiles: IdentitySource {
-    /// Paths. Without `privateKey`, `certificate` names one file that holds both.
+    /// The paths of the files. If `privateKey` is nil, the file `certificate` contains both the certificate and the
+    /// private key.
     package struct Location: Hashable, Sendable {
         package var certificate: String
         package var privateKey: String?
-        /// A file whose first line is the private key's passphrase.
+        /// The path of a file whose first line is the private key's passphrase.
         package var passphrase: String?
 
         package init(certificate: String, privateKey: String?, passphrase: String?) {
@@ -28,14 +30,14 @@ package final class IdentityFiles: IdentitySource {
     private struct State {
         var stamps: [FileStamp?]
         var identity: ClientIdentity
-        /// The error of the last reading.
+        /// Why the files could not be read the last time; nil if they could.
         var readError: IdentityError?
     }
 
     private let location: Location
     private let state: Mutex<State>
 
-    /// Reads the files, so that a wrong setting is reported at start.
+    /// Reads the files at once, so that the daemon reports a wrong setting when it starts.
     package init(_ location: Location) throws(IdentityError) {
         self.location = location
         let stamps = Self.stamps(location)
@@ -68,7 +70,7 @@ package final class IdentityFiles: IdentitySource {
         return identity
     }
 
-    /// Why the present files cannot be used; nil if they are in use.
+    /// Why the files could not be read after their last change; nil if they could.
     package var readError: String? { state.withLock { $0.readError?.description } }
 
     private static func stamps(_ location: Location) -> [FileStamp?] {
@@ -101,20 +103,20 @@ extension IdentityFiles {
         _ chain: [[UInt8]], _ key: SigningKey, named path: String
     ) throws -> ClientIdentity {
         let hash = PublicKeyHash(of: key.subjectPublicKeyInfo)
-        // The CAs of a chain may have key types that a merchant's certificate may not have.
+        // `CertificateFacts` refuses key types that only a CA of the chain may have, so such CAs are skipped here.
         let facts = chain.compactMap { try? CertificateFacts(upload: $0) }
         guard let own = facts.first(where: { $0.publicKeyHash == hash }) else {
             throw IdentityError.unusable(
                 "found \(facts.first.map { "a certificate for \($0.publicKeyHash)" } ?? "no certificate") in \(path), expected that of the private key, \(hash)"
             )
         }
-        // RFC 5280 section 4.2.1.12: without the extension every use is allowed.
+        // Without the extension every use is allowed (RFC 5280 section 4.2.1.12).
         if let usages = own.extendedKeyUsages, !usages.contains(clientAuthentication) {
             throw IdentityError.unusable(
                 "the certificate in \(path) is not for client authentication (extended key usage \(usages.joined(separator: ", "))), expected \(clientAuthentication)"
             )
         }
-        // Roots are not sent: a server that trusts a root has it.
+        // TLS need not send roots, because a server that trusts a root already has it.
         let others = chain.filter { der in
             guard der != own.der, let certificate = try? Certificate(derEncoded: der) else { return false }
             return certificate.subject != certificate.issuer
@@ -129,7 +131,7 @@ extension IdentityFiles {
     private static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
     private static let longestFile = 64 * 1024
 
-    /// The file may contain the private key too, which is not copied.
+    /// Returns only the certificates. The file may also contain the private key, which must not be copied.
     private static func certificates(in file: borrowing SecretBytes) throws(MerchantError) -> [[UInt8]] {
         try file.withUnsafeBytes { bytes throws(MerchantError) -> [[UInt8]] in
             guard PEMText.isFound(in: bytes) else { return [Array(bytes)] }
@@ -142,7 +144,7 @@ extension IdentityFiles {
         }
     }
 
-    /// The first line of the file, without the line end.
+    /// Returns the first line of the passphrase file, without the line end; empty if no passphrase file is set.
     private static func passphrase(_ location: Location) throws(IdentityError) -> SecretBytes {
         guard let path = location.passphrase else { return SecretBytes(copying: []) }
         let file = try bytes(path)
@@ -180,7 +182,7 @@ extension IdentityFiles {
     }
 }
 
-/// Attributes that change when a file is written or replaced.
+/// Attributes of a file. They change when the file is written or replaced.
 private struct FileStamp: Hashable, Sendable {
     private let size: Int
     private let inode: UInt

@@ -3,10 +3,10 @@ package import MerchantCore
 package import Vocabulary
 
 extension KeyCustody {
-    /// Signs for TLS with an active identity key. The key is unsealed for this one signature and wiped.
+    /// Signs for TLS with an active identity key. Unseals the key for this one signature and wipes it afterwards.
     ///
-    /// - Throws: `keyNotFound` for a key pair that is unknown, pending or not of the purpose identity, `keyRevoked`, `keyDestroyed`,
-    ///   `keyDamaged`, or `keyUnsupported` for an algorithm other than RSA.
+    /// - Throws: `keyNotFound` for a key pair that is unknown, pending or has another purpose than `identity`;
+    ///   `keyRevoked`, `keyDestroyed` or `keyDamaged`; `keyUnsupported` if the key cannot sign with `algorithm`.
     package func sign(
         _ bytes: [UInt8], with hash: PublicKeyHash, algorithm: TLSSignatureAlgorithm
     ) throws -> [UInt8] {

@@ -3,7 +3,7 @@ import CryptoExtras
 import MerchantCore
 
 extension SigningKey {
-    /// The TLS signature schemes of this key.
+    /// The TLS signature schemes that this key supports.
     var tlsAlgorithms: [TLSSignatureAlgorithm] {
         switch self {
         case .ec: [.ecdsaP256SHA256]
@@ -11,7 +11,8 @@ extension SigningKey {
         }
     }
 
-    /// Hashes and signs by RFC 8446 section 4.2.3: PSS with a salt as long as the hash, ECDSA in DER.
+    /// Hashes and signs `bytes` as RFC 8446 section 4.2.3 requires. An RSA-PSS salt is as long as the hash. An ECDSA
+    /// signature is in DER.
     ///
     /// - Throws: `keyUnsupported` for a scheme of another key type.
     func tlsSignature(over bytes: [UInt8], _ algorithm: TLSSignatureAlgorithm) throws -> [UInt8] {

@@ -5,7 +5,8 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// A private key that signs, for example its own CSR. Keep it local to one function.
+/// A private key that signs, for example the CSR of its key pair. Use it only within one function, so that the key is
+/// in memory only briefly.
 enum SigningKey {
     case ec(P256.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
@@ -17,7 +18,7 @@ enum SigningKey {
         }
     }
 
-    /// - Throws: swift-crypto's error for a scalar out of range or for numbers that are not an RSA key.
+    /// - Throws: swift-crypto's error if the scalar is out of range or the numbers are not an RSA key.
     init(_ key: borrowing PrivateKeyBytes) throws {
         switch key.algorithm {
         case .ecV1: self = .ec(try key.bytes.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) })
@@ -38,7 +39,7 @@ enum SigningKey {
         }
     }
 
-    /// DER, RFC 5280 section 4.1.2.7.
+    /// The SubjectPublicKeyInfo of the public key in DER. Source: RFC 5280 section 4.1.2.7.
     var subjectPublicKeyInfo: [UInt8] {
         switch self {
         case .ec(let key): P256SubjectPublicKeyInfo.encode(point: key.publicKey.x963Representation)

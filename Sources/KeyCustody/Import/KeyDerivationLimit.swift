@@ -2,22 +2,25 @@ import MerchantCore
 import Secrets
 import SwiftASN1
 
-/// Bounds the work of key derivation: the author of an encrypted file chooses how many rounds its passphrase is hashed.
+/// Limits the work that an encrypted file requires. The author of the file chooses how many rounds of hashing derive
+/// the key from the passphrase.
 ///
-/// PBES1, PBKDF2, scrypt and PKCS#12's MAC all have their counts after the salt: integers that follow an OCTET STRING in one
-/// SEQUENCE.
+/// PBES1, PBKDF2, scrypt and the MAC of PKCS#12 all encode the number of rounds after the salt. So this type takes
+/// every INTEGER that follows an OCTET STRING in the same SEQUENCE as a number of rounds.
 enum KeyDerivationLimit {
-    /// A few seconds of work. OpenSSL uses 2048 rounds, cautious users a million.
+    /// The limit for one derivation, which then takes a few seconds. OpenSSL's default is 2048 rounds; cautious users
+    /// choose a million.
     static let mostRounds = 5_000_000
-    /// For a whole file, which protects key, certificates and MAC separately: three times a generous count for each.
+    /// The limit for a whole file. A file may need three derivations: for its private key, its certificates and its
+    /// MAC.
     static let mostRoundsInAll = 10_000_000
-    private static let deepest = 24
+    private static let maxDepth = 24
 
-    /// - Parameter done: rounds that other parts of the file require.
-    /// - Returns: the sum with the rounds that these bytes require.
+    /// - Parameter done: the rounds that the previously checked parts of the file require.
+    /// - Returns: the sum of `done` and the rounds that `bytes` require.
     @discardableResult
     static func check(_ bytes: UnsafeRawBufferPointer, after done: Int = 0) throws(MerchantError) -> Int {
-        // The bytes are encrypted; the copy is wiped all the same.
+        // `bytes` may contain decrypted parts of the file, so the copy is wiped.
         var copy = Array(bytes)
         defer { Wipe.bytes(&copy) }
         guard let root = try? BER.parse(copy) else {
@@ -29,19 +32,19 @@ enum KeyDerivationLimit {
     }
 
     private static func check(_ node: ASN1Node, depth: Int, _ sum: inout Int) throws(MerchantError) {
-        guard depth < deepest else { throw PrivateKeyFile.malformed("is nested more than \(deepest) deep") }
+        guard depth < maxDepth else { throw PrivateKeyFile.malformed("is nested more than \(maxDepth) deep") }
         switch node.content {
         case .constructed(let children) where node.identifier != .octetString:
-            var isBehindSalt = false
+            var isAfterSalt = false
             var counts: [Int] = []
             for child in children {
-                if child.identifier == .octetString { isBehindSalt = true }
-                if isBehindSalt, child.identifier == .integer { counts.append(try count(child)) }
+                if child.identifier == .octetString { isAfterSalt = true }
+                if isAfterSalt, child.identifier == .integer { counts.append(try count(child)) }
                 try check(child, depth: depth + 1, &sum)
             }
             try add(work(counts), to: &sum)
         case .constructed, .primitive:
-            // PKCS#12 wraps its parts in octet strings.
+            // PKCS#12 has its parts in octet strings, so their contents are checked too.
             guard node.identifier == .octetString, let content = try? ASN1OctetString(berEncoded: node),
                 let inner = try? BER.parse(content.bytes)
             else { return }
@@ -56,7 +59,8 @@ enum KeyDerivationLimit {
         return rounds
     }
 
-    /// scrypt's cost, block size and parallelization multiply; the product is comparable to a number of rounds.
+    /// Converts the counts of one derivation to a number of rounds. For scrypt, the counts are cost, block size and
+    /// parallelization, and their product is comparable to a number of rounds.
     private static func work(_ counts: [Int]) -> Int {
         guard counts.count >= 3 else { return counts.reduce(0, +) }
         return counts.prefix(3).reduce(1) { product, count in

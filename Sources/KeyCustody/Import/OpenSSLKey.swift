@@ -6,7 +6,8 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// A private key as libcrypto read it, before its conversion to ``PrivateKeyBytes``. libcrypto wipes a key that it frees.
+/// A private key that libcrypto has read, before it is converted to ``PrivateKeyBytes``. libcrypto wipes a key when it
+/// frees it.
 struct OpenSSLKey: ~Copyable {
     private let key: OpaquePointer
 
@@ -14,7 +15,7 @@ struct OpenSSLKey: ~Copyable {
 
     deinit { EVP_PKEY_free(key) }
 
-    /// PrivateKeyInfo, RFC 5208 section 5.
+    /// Reads a `PrivateKeyInfo`, RFC 5208 section 5.
     init(pkcs8 bytes: UnsafeRawBufferPointer) throws(MerchantError) {
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let info = d2i_PKCS8_PRIV_KEY_INFO(nil, &next, bytes.count) else {
@@ -28,7 +29,7 @@ struct OpenSSLKey: ~Copyable {
         self.init(takingOwnershipOf: key)
     }
 
-    /// EncryptedPrivateKeyInfo, RFC 5208 section 6.
+    /// Decrypts and reads an `EncryptedPrivateKeyInfo`, RFC 5208 section 6.
     init(encryptedPKCS8 bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
         try KeyDerivationLimit.check(bytes)
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
@@ -45,7 +46,7 @@ struct OpenSSLKey: ~Copyable {
         self.init(takingOwnershipOf: key)
     }
 
-    /// ECPrivateKey (RFC 5915, SEC1) or RSAPrivateKey (RFC 8017, PKCS#1).
+    /// Reads an `ECPrivateKey` (RFC 5915, SEC1) or an `RSAPrivateKey` (RFC 8017, PKCS#1).
     init(traditional bytes: UnsafeRawBufferPointer, _ type: Int32) throws(MerchantError) {
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let key = d2i_PrivateKey(type, nil, &next, bytes.count) else {
@@ -58,9 +59,10 @@ struct OpenSSLKey: ~Copyable {
         self.init(takingOwnershipOf: key)
     }
 
-    /// Converts a key of a type that Apple certifies.
+    /// Converts a P-256 or RSA-2048 key, the types that Apple certifies.
     ///
-    /// - Throws: `keyUnsupported` for any other type; `privateKeyMalformed` if the two halves do not match.
+    /// - Throws: `keyUnsupported` for any other type; `privateKeyMalformed` if the public and the private half do not
+    ///   match.
     consuming func imported() throws(MerchantError) -> PrivateKeyFile.Imported {
         let type = try type()
         let bytes: PrivateKeyBytes
@@ -69,14 +71,14 @@ struct OpenSSLKey: ~Copyable {
         case "RSA-2048": bytes = PrivateKeyBytes(algorithm: .rsaV1, bytes: try der())
         default: throw MerchantError(.keyUnsupported, "found a \(type) key, expected P-256 or RSA-2048")
         }
-        // swift-crypto validates the numbers: a scalar in range, an RSA key whose primes multiply to its modulus.
+        // swift-crypto checks that the scalar is in range, or that the RSA primes multiply to the modulus.
         guard let signingKey = try? SigningKey(bytes), matchesPublicHalf(signingKey) else {
             throw PrivateKeyFile.malformed("holds an inconsistent private key: its numbers do not match")
         }
         return PrivateKeyFile.Imported(bytes: bytes, signingKey: signingKey)
     }
 
-    /// The name for error messages: "P-256", "RSA-2048", "P-384", "ED25519".
+    /// The key's type: "P-256", "RSA-2048", or for example "P-384" or "ED25519" in the error message for another type.
     private func type() throws(MerchantError) -> String {
         if EVP_PKEY_is_a(key, "RSA") == 1 { return "RSA-\(EVP_PKEY_get_bits(key))" }
         guard EVP_PKEY_is_a(key, "EC") == 1 else {
@@ -113,7 +115,8 @@ struct OpenSSLKey: ~Copyable {
         return SecretBytes(copying: UnsafeBufferPointer(start: memory, count: Int(count)))
     }
 
-    /// Whether the public half in the file (or computed, if the file has none) matches the private half.
+    /// Whether the public half matches the private half. libcrypto has the public half from the file, or has computed
+    /// it if the file has none.
     private func matchesPublicHalf(_ signingKey: SigningKey) -> Bool {
         switch signingKey {
         case .ec(let key):
@@ -139,7 +142,8 @@ struct OpenSSLKey: ~Copyable {
         return EVP_PKEY_get_bn_param(key, name, &number) == 1 ? number : nil
     }
 
-    /// Distinguishes an unsupported cipher from a wrong passphrase by libcrypto's error queue.
+    /// Returns the error for a failed decryption. libcrypto's error queue shows whether the cipher is unsupported;
+    /// otherwise the passphrase is wrong.
     static func decryptionFailure() -> MerchantError {
         var isUnsupported = false
         while case let code = ERR_get_error(), code != 0 {

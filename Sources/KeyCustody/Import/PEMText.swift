@@ -2,7 +2,7 @@ import CLibCrypto
 import MerchantCore
 import Secrets
 
-/// Reads the blocks of a PEM file, RFC 7468, one by one; text around them is skipped.
+/// Reads the blocks of a PEM file (RFC 7468) one by one. Skips text outside of blocks.
 struct PEMText: ~Copyable {
     private let bio: OpaquePointer
 
@@ -16,18 +16,20 @@ struct PEMText: ~Copyable {
 
     deinit { BIO_free(bio) }
 
-    /// Whether the bytes contain the start of a block. If not, they can only be DER.
+    /// Whether the bytes contain the start of a PEM block. A file without one can only be DER.
     static func isFound(in bytes: some Collection<UInt8>) -> Bool {
         bytes.firstRange(of: Array("-----BEGIN ".utf8)) != nil
     }
 
-    /// Lists blocks for an error message: up to five labels, never contents.
+    /// Lists up to five labels of blocks for an error message. The contents of a block may be secret and are never
+    /// shown.
     static func list(_ labels: [String]) -> String {
         labels.isEmpty ? "nothing" : Set(labels).sorted().prefix(5).joined(separator: ", ")
     }
 
     /// - Returns: nil after the last block.
-    /// - Throws: `malformed` for a block that is incomplete or not Base64; the caller adds the context.
+    /// - Throws: `malformed` for a block that is incomplete or not Base64. The caller replaces it by an error that
+    ///   names the kind of file.
     borrowing func next() throws(MerchantError) -> PEMBlock? {
         var name: UnsafeMutablePointer<CChar>?
         var header: UnsafeMutablePointer<CChar>?
@@ -46,7 +48,7 @@ struct PEMText: ~Copyable {
     }
 }
 
-/// One PEM block, decoded; its bytes may be secret and are wiped.
+/// One decoded PEM block. Its bytes may be secret, so they are wiped when the value ends.
 struct PEMBlock: ~Copyable {
     let label: String
     private let header: UnsafeMutablePointer<CChar>
@@ -71,10 +73,11 @@ struct PEMBlock: ~Copyable {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: count) }
 
-    /// RFC 1421 encryption, `Proc-Type: 4,ENCRYPTED`: what OpenSSL wrote before PKCS#8.
+    /// Whether the block is encrypted as in RFC 1421 (`Proc-Type: 4,ENCRYPTED`), which OpenSSL used before PKCS#8.
     var isEncrypted: Bool { String(cString: header).contains("ENCRYPTED") }
 
-    /// - Returns: false for a wrong passphrase. (One wrong passphrase in 256 has valid padding and is not detected here.)
+    /// - Returns: false for a wrong passphrase. About one wrong passphrase in 256 gives valid padding, so that this
+    ///   method returns true.
     /// - Throws: `keyUnsupported` for an unsupported cipher.
     mutating func decrypt(passphrase: borrowing Passphrase) throws(MerchantError) -> Bool {
         var cipher = EVP_CIPHER_INFO()

@@ -1,12 +1,12 @@
 import CLibCrypto
 import MerchantCore
 
-/// A PKCS#12 file (`.p12`, `.pfx`), RFC 7292, also in the old form with RC2-40 and triple DES.
+/// Reads PKCS#12 files (`.p12`, `.pfx`), RFC 7292, including old files that are encrypted with RC2-40 or triple DES.
 enum PKCS12File {
     /// A private key and the certificates of the same file.
     struct Contents: ~Copyable {
         let key: OpenSSLKey
-        /// DER, the key's own first.
+        /// The certificates in DER; that of the private key is first.
         let certificates: [[UInt8]]
 
         consuming func takeKey() -> OpenSSLKey { key }
@@ -65,24 +65,27 @@ enum PKCS12File {
         return Array(UnsafeBufferPointer(start: memory, count: Int(count)))
     }
 
-    /// Checks the encrypted parts too: they may contain keys that are encrypted again, with counts that only decryption shows.
+    /// Applies ``KeyDerivationLimit`` to the encrypted parts of the file. They may contain keys that are encrypted
+    /// again, and only decryption shows how many rounds these need.
     private static func checkInside(
         _ file: OpaquePointer, _ passphrase: borrowing Passphrase, after rounds: Int
     ) throws(MerchantError) {
         guard let safes = PKCS12_unpack_authsafes(file) else { throw OpenSSLKey.decryptionFailure() }
         defer { clibcrypto_free_safes(safes) }
-        // "No passphrase" has two encodings; PKCS12_parse uses the one that fits the MAC, and tries the null pointer first.
-        let isNone = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
+        // An absent passphrase is encoded as a null pointer or as an empty string. Like PKCS12_parse, use the encoding
+        // for which the MAC is valid, and try the null pointer first.
+        let usesNullPassphrase = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
         var rounds = rounds
         for index in 0..<clibcrypto_safe_count(safes) {
             var content: UnsafeMutablePointer<UInt8>?
             var count: Int32 = 0
             let opened =
-                isNone
+                usesNullPassphrase
                 ? clibcrypto_open_safe(safes, index, nil, 0, &content, &count)
                 : passphrase.withCString {
                     clibcrypto_open_safe(safes, index, $0, Int32(passphrase.count), &content, &count)
                 }
+            // 0 means that this part is not encrypted, so the check of the whole file included it.
             guard opened != 0 else { continue }
             guard opened == 1, let content else { throw OpenSSLKey.decryptionFailure() }
             defer { CRYPTO_clear_free(content, Int(count), #fileID, #line) }
@@ -91,10 +94,10 @@ enum PKCS12File {
         }
     }
 
-    /// The MAC covers the whole file: a valid MAC proves the passphrase.
+    /// Checks the passphrase: the MAC over the file's contents is valid only for the right one.
     private static func checkMAC(_ file: OpaquePointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
         let isRight = passphrase.withCString { PKCS12_verify_mac(file, $0, Int32(passphrase.count)) } == 1
-        // "No passphrase" has two encodings in this format: an empty string and a null pointer.
+        // In this format an absent passphrase is encoded as an empty string or as a null pointer.
         guard isRight || (passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1) else {
             try PrivateKeyFile.require(passphrase)
             throw PrivateKeyFile.wrongPassphrase

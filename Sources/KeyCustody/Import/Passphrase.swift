@@ -4,7 +4,7 @@ import Secrets
 
 /// A passphrase as libcrypto expects it: bytes with a terminating zero.
 struct Passphrase: ~Copyable {
-    /// OpenSSL's limit (PEM_BUFSIZE), less the zero.
+    /// In bytes: OpenSSL's limit (PEM_BUFSIZE, 1024) without the terminating zero.
     static let longest = 1023
 
     /// OpenSSL's `pem_password_cb`.
@@ -13,7 +13,7 @@ struct Passphrase: ~Copyable {
 
     private let terminated: SecretBytes
 
-    /// - Throws: `malformed` if the passphrase is too long or contains a zero byte, which would end it early.
+    /// - Throws: `malformed` if the passphrase is too long, or contains a zero byte, at which libcrypto would end it.
     init(_ bytes: borrowing SecretBytes) throws(MerchantError) {
         guard bytes.count <= Self.longest else {
             throw MerchantError(
@@ -35,7 +35,8 @@ struct Passphrase: ~Copyable {
         terminated.withUnsafeBytes { body($0.assumingMemoryBound(to: CChar.self).baseAddress!) }  // at least the zero
     }
 
-    /// Passes the passphrase to a libcrypto function by a callback. Without one libcrypto would prompt on the terminal.
+    /// Passes the passphrase to a libcrypto function that takes a callback. Without a callback, libcrypto would prompt
+    /// on the terminal.
     borrowing func withCallback<Result>(
         _ body: (@escaping Callback, UnsafeMutableRawPointer) -> Result
     ) -> Result {

@@ -13,14 +13,14 @@ enum PrivateKeyFile {
 
     static let longest = 64 * 1024
 
-    /// A private key that stays in use, with the certificates of its file.
+    /// The private key of a TLS identity, which the daemon keeps in memory, and the certificates of its file.
     struct Identity {
         let signingKey: SigningKey
-        /// DER; empty where the file holds none.
+        /// The certificates in DER. Empty if the file is PEM, or PKCS#12 without certificates.
         let certificates: [[UInt8]]
     }
 
-    /// Reads an identity's private key, and the certificates of a PKCS#12 file with it.
+    /// Reads the private key of a TLS identity. If the file is PKCS#12, reads its certificates too.
     static func readIdentity(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> Identity {
@@ -37,7 +37,8 @@ enum PrivateKeyFile {
         }
     }
 
-    /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported` or `tooLarge`; no error contains bytes of the file.
+    /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported`, `tooLarge` or `malformed`. No error
+    ///   contains bytes of the file.
     static func read(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> Imported {
@@ -94,7 +95,8 @@ enum PrivateKeyFile {
             guard block.isEncrypted else { return try OpenSSLKey(traditional: block.bytes, type) }
             try require(passphrase)
             guard try block.decrypt(passphrase: passphrase) else { throw wrongPassphrase }
-            // This old form has no integrity check: one wrong passphrase in 256 decrypts to random bytes.
+            // RFC 1421 encryption has no integrity check: about one wrong passphrase in 256 decrypts to random bytes,
+            // which are not a key.
             do { return try OpenSSLKey(traditional: block.bytes, type) } catch { throw wrongPassphrase }
         default:
             throw MerchantError(

@@ -4,11 +4,11 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// PKCS#8 in PEM, RFC 5958 and RFC 7468 section 10, assembled in memory that is wiped.
+/// Writes a private key as PKCS#8 in PEM (RFC 5958, RFC 7468 section 10), in memory that is wiped afterwards.
 enum PrivateKeyPEM {
     private static let begin = Array("-----BEGIN PRIVATE KEY-----\n".utf8)
     private static let end = Array("-----END PRIVATE KEY-----\n".utf8)
-    /// RFC 7468 section 2: 64 characters on each line, for 48 bytes.
+    /// 48 bytes are 64 Base64 characters, the line length of RFC 7468 section 2.
     private static let bytesPerLine = 48
 
     static func encode(_ key: borrowing PrivateKeyBytes) throws -> SecretBytes {
@@ -28,7 +28,7 @@ enum PrivateKeyPEM {
         }
     }
 
-    /// - Returns: how many bytes were written, including the line end.
+    /// - Returns: the number of bytes written, including the line end.
     private static func encode(line: UnsafeRawBufferPointer, to memory: UnsafeMutableRawBufferPointer) -> Int {
         let written = EVP_EncodeBlock(
             memory.assumingMemoryBound(to: UInt8.self).baseAddress,
@@ -61,20 +61,21 @@ enum PrivateKeyPEM {
         }
     }
 
-    /// SEQUENCE { 0, { id-ecPublicKey, prime256v1 }, OCTET STRING { SEQUENCE { 1, OCTET STRING of 32 bytes: 138 bytes in all.
+    /// The DER before the scalar: SEQUENCE { 0, { id-ecPublicKey, prime256v1 }, OCTET STRING { SEQUENCE { 1, OCTET
+    /// STRING of 32 bytes. The whole PKCS#8 has 138 bytes.
     private static let ecBeforeScalar: [UInt8] = [
         0x30, 0x81, 0x87, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06,
         0x08,
         0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04, 0x6d, 0x30, 0x6b, 0x02, 0x01, 0x01, 0x04, 0x20,
     ]
-    /// [1] { BIT STRING of 65 bytes } } }, RFC 5915 section 3.
+    /// The DER between the scalar and the public point: [1] { BIT STRING of 65 bytes } } }. Source: RFC 5915 section 3.
     private static let ecBeforePoint: [UInt8] = [0xa1, 0x44, 0x03, 0x42, 0x00]
-    /// 0, { rsaEncryption, NULL }.
+    /// The DER of the fields before the key: 0, { rsaEncryption, NULL }.
     private static let rsaBeforeKey: [UInt8] = [
         0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
     ]
 
-    /// Tag and length of a DER element of 256 to 65,535 bytes, as an RSA-2048 key's always are.
+    /// Tag and length of a DER element of 256 to 65,535 bytes. An RSA-2048 private key always has such a length.
     private static func header(_ tag: UInt8, _ count: Int) -> [UInt8] {
         precondition((256...65_535).contains(count), "a two-byte length, minimal as DER requires")
         return [tag, 0x82, UInt8(count >> 8), UInt8(count & 0xff)]

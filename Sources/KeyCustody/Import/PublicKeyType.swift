@@ -1,11 +1,11 @@
 import SwiftASN1
 
-/// The common name of a public key's type, from its `SubjectPublicKeyInfo`: "P-256", "RSA-2048", "P-384".
+/// Finds the usual name of a public key's type, such as "P-256" or "RSA-2048", in its `SubjectPublicKeyInfo`.
 enum PublicKeyType {
     static let p256 = "P-256"
     static let rsa2048 = "RSA-2048"
 
-    /// libcrypto's names of curves.
+    /// The usual name for each of libcrypto's names of curves.
     static let curveNames = ["prime256v1": p256, "secp384r1": "P-384", "secp521r1": "P-521", "secp224r1": "P-224"]
 
     private static let ecPublicKey: ASN1ObjectIdentifier = [1, 2, 840, 10045, 2, 1]
@@ -39,7 +39,7 @@ enum PublicKeyType {
         }
     }
 
-    /// RSAPublicKey, RFC 8017 appendix A.1.1.
+    /// Counts the bits of the modulus of an `RSAPublicKey`, RFC 8017 appendix A.1.1.
     private static func modulusBits(_ key: ArraySlice<UInt8>) throws -> Int {
         guard let modulus = try children(of: DER.parse(key)).first, case .primitive(let bytes) = modulus.content else {
             throw ASN1Error.truncated

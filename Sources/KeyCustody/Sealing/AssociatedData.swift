@@ -1,16 +1,17 @@
-/// An unambiguous encoding of the fields to which a seal is bound: a length before each field, so that no two lists of fields
-/// have the same bytes.
+/// The encoding of the fields to which a seal is bound. Each field is preceded by its length, so that two different
+/// lists of fields never have the same bytes.
 struct AssociatedData {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter label: the first field. It names the type of the sealed data, so that no type can be opened as another.
+    /// - Parameter label: the first field. It names the type of the sealed data, so that data of one type cannot be
+    ///   opened as another type.
     init(label: String) {
         append(label)
     }
 
     mutating func append(_ text: String) { append(Array(text.utf8)) }
 
-    /// Eight bytes, big-endian.
+    /// Appends the number as a field of eight bytes, big-endian.
     mutating func append(_ number: Int) {
         append((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) })
     }

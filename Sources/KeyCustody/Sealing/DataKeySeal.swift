@@ -2,10 +2,12 @@ package import MerchantCore
 import Secrets
 package import Vocabulary
 
-/// Data keys under the master key: 32 random bytes, AES-256-GCM, bound to their identifier.
+/// Seals data keys with the master key. A data key has 32 random bytes. Its seal is AES-256-GCM, and is bound to the
+/// data key's identifier.
 package enum DataKeySeal {
-    /// Data keys have numbers from 128 to 32767. SQLite stores each of these in two bytes, so that a private key that is sealed
-    /// again under another data key overwrites its old row in place.
+    /// The identifiers of data keys are from 128 to 32767. SQLite stores each of these numbers in two bytes. So the row
+    /// of a private key keeps its length when the key is sealed under another data key, and the new row overwrites the
+    /// old one in place.
     package static let identifiers = 128...32_767
 
     /// Generates a data key, sealed by `masterKey`.
@@ -19,6 +21,7 @@ package enum DataKeySeal {
             identifier: identifier, bytes: sealed, masterKeyCheck: masterKey.identifier.bytes, createdAt: now)
     }
 
+    /// - Returns: the data key, or nil if the row does not open with this master key.
     static func open(_ row: SealedDataKey, with key: SealingKey) -> SealingKey? {
         guard let bytes = key.open(row.bytes, authenticating: associatedData(row.identifier)) else { return nil }
         return SealingKey(bytes)

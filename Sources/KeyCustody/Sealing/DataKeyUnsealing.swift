@@ -1,21 +1,23 @@
 package import MerchantCore
 import Secrets
 
-/// Opens the data keys of a database with one master key after the other, for a ``Keyring``.
+/// Opens the data keys of a database for a ``Keyring``, with one or more master keys.
 ///
-/// During a rotation there are two master keys: the old one with its data key, and the new one.
+/// Usually there are one master key and one data key. During a rotation there may be two data keys: the old one, sealed
+/// by the old master key, and the new one, sealed by the new master key. (If only the data key is rotated, one master
+/// key seals both.)
 package struct DataKeyUnsealing {
     private let rows: [SealedDataKey]
     private var opened: [Int: SealingKey] = [:]
     private var damaged: [Int] = []
-    /// The master keys that were tried.
+    /// The master keys that ``unseal(with:)`` was called with.
     package private(set) var tried: [MasterKeyIdentifier] = []
-    private var isLocked = true
+    private var isLockedInMemory = true
 
-    /// - Parameter rows: retired ones are ignored.
+    /// - Parameter rows: the stored data keys. Retired ones are ignored.
     package init(of rows: [SealedDataKey]) { self.rows = rows.filter { !$0.isRetired } }
 
-    /// The master keys that are needed for the data keys that are not open yet.
+    /// The master keys that sealed those data keys which are not open yet.
     package var missing: [MasterKeyIdentifier] {
         rows.filter { opened[$0.identifier] == nil && !damaged.contains($0.identifier) }.map(\.masterKey)
     }
@@ -24,15 +26,16 @@ package struct DataKeyUnsealing {
     package mutating func unseal(with masterKey: borrowing MasterKey) {
         let identifier = masterKey.identifier
         tried.append(identifier)
-        // Not combined by `&&` alone: each key must be locked even if locking another failed.
-        isLocked = masterKey.withUnsafeBytes(MemoryLock.lock) && isLocked
+        // The call is the left operand, so that it locks this key even if locking an earlier key failed.
+        isLockedInMemory = masterKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
         for row in rows where opened[row.identifier] == nil {
-            let isOurs = ConstantTime.areEqual(row.masterKeyCheck, identifier.bytes)
-            switch (DataKeySeal.open(row, with: masterKey.key), isOurs) {
+            let hasMatchingCheckValue = ConstantTime.areEqual(row.masterKeyCheck, identifier.bytes)
+            switch (DataKeySeal.open(row, with: masterKey.key), hasMatchingCheckValue) {
             case (let dataKey?, true):
-                isLocked = dataKey.withUnsafeBytes(MemoryLock.lock) && isLocked
+                isLockedInMemory = dataKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
                 opened[row.identifier] = dataKey
-            // Either an opened row or a matching check value shows that the master key is right, so the row is damaged.
+            // A row that opens and a row with the check value of this master key are both sealed by it. If only one of
+            // the two is true, the row is damaged.
             case (_?, false), (nil, true): damaged.append(row.identifier)
             case (nil, false): break
             }
@@ -57,6 +60,6 @@ package struct DataKeyUnsealing {
         guard let newest = opened.max(by: { $0.key < $1.key }) else {
             throw MerchantError(.storeUnavailable, "the database has no data key, expected one")
         }
-        return Keyring(opened, newest: newest.key, isLocked: isLocked)
+        return Keyring(opened, newest: newest.key, isLockedInMemory: isLockedInMemory)
     }
 }

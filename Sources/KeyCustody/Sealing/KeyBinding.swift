@@ -1,7 +1,8 @@
 import MerchantCore
 import Vocabulary
 
-/// The key pair to which a sealed private key is bound by the associated data of its seal, so that no row can replace another.
+/// The key pair to which a sealed private key is bound. The seal authenticates these fields as associated data, so that
+/// the sealed key of one row cannot be put into another row.
 struct KeyBinding {
     let merchantIdentifier: MerchantIdentifier
     let publicKeyHash: PublicKeyHash

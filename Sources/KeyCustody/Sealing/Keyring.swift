@@ -3,13 +3,15 @@ import Secrets
 import Synchronization
 package import Vocabulary
 
-/// The opened data keys, under which private keys are sealed (AES-256-GCM, a random nonce each).
+/// The opened data keys. Private keys are sealed under them with AES-256-GCM, each with a random nonce.
 ///
-/// The newest data key seals; each one opens what it sealed. There is one data key, or two during a rotation. A data key seals
-/// at most a few million private keys, far below the 2^32 that NIST SP 800-38D section 8.3 allows for random nonces, so a data
-/// key is replaced only by a rotation of the master key.
+/// The newest data key seals new private keys. Older data keys only open what they sealed. There is one data key, or
+/// two during a rotation. A data key seals at most a few million private keys, far below the 2^32 that NIST SP 800-38D
+/// section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. Only the operator's
+/// `master-key rotate` does.
 package final class Keyring: Sendable {
-    /// The layout of a sealed private key: nonce, ciphertext and tag; the plaintext as in ``PrivateKeyBytes``.
+    /// The version of the layout of a sealed private key: nonce, ciphertext and tag. The plaintext is in the form of
+    /// ``PrivateKeyBytes``.
     static let sealVersion = 1
 
     private struct State {
@@ -18,31 +20,34 @@ package final class Keyring: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Whether the master key and the data keys were kept out of swap; false where the limit on locked memory is too low.
-    package let isLocked: Bool
+    /// Whether the master key and the data keys are locked in memory, so that they are never written to swap. False if
+    /// the limit on locked memory is too low.
+    package let isLockedInMemory: Bool
 
-    init(_ dataKeys: [Int: SealingKey], newest: Int, isLocked: Bool) {
+    init(_ dataKeys: [Int: SealingKey], newest: Int, isLockedInMemory: Bool) {
         state = Mutex(State(dataKeys: dataKeys, newest: newest))
-        self.isLocked = isLocked
+        self.isLockedInMemory = isLockedInMemory
     }
 
-    /// Opens every data key. If there is none, generates the first one, which is durable before it is used.
+    /// Opens every data key that is not retired. If there is none, generates the first one, and stores it durably
+    /// before it is used.
     ///
-    /// - Throws: `masterKeyConflict` if another master key sealed them, `keyDamaged` if the master key is right and a row does not
-    ///   open, and errors of the repository.
+    /// - Throws: `masterKeyConflict` if another master key sealed the data keys; `keyDamaged` if the master key is
+    ///   right but a row does not open; errors of the repository.
     package convenience init(
         opening repository: some DataKeyRepository, with masterKey: borrowing MasterKey, at now: Timestamp
     ) throws {
         try Self.createFirst(in: repository, under: masterKey, at: now)
-        // Read back, so that the keys in use are those that a restart will read.
+        // The keys are read from the repository after the insertion, so that the daemon uses the same bytes that it
+        // will read after a restart.
         var unsealing = DataKeyUnsealing(of: try repository.dataKeys())
         unsealing.unseal(with: masterKey)
         let opened = try unsealing.keyring()
         self.init(
-            opened.state.withLock { $0.dataKeys }, newest: opened.newest, isLocked: opened.isLocked)
+            opened.state.withLock { $0.dataKeys }, newest: opened.newest, isLockedInMemory: opened.isLockedInMemory)
     }
 
-    /// Generates the first data key if there is none, durable on return.
+    /// Generates the first data key if there is none. It is durable on return.
     package static func createFirst(
         in repository: some DataKeyRepository, under masterKey: borrowing MasterKey, at now: Timestamp
     ) throws {
@@ -54,9 +59,10 @@ package final class Keyring: Sendable {
     /// The number of the data key that seals new private keys.
     package var newest: Int { state.withLock { $0.newest } }
 
+    /// Whether the data key with this number is open.
     package func holds(_ dataKey: Int) -> Bool { state.withLock { $0.dataKeys[dataKey] != nil } }
 
-    /// Adds a stored data key, which seals from now on.
+    /// Adds a stored data key. From now on it seals new private keys.
     ///
     /// - Throws: `keyDamaged` if the row does not open.
     package func add(_ row: SealedDataKey, with masterKey: borrowing MasterKey) throws(MerchantError) {
@@ -70,7 +76,7 @@ package final class Keyring: Sendable {
         }
     }
 
-    /// Wipes every data key but the newest.
+    /// Removes and wipes every data key except the newest.
     package func forgetAllButNewest() {
         state.withLock { state in state.dataKeys = state.dataKeys.filter { $0.key == state.newest } }
     }

@@ -3,18 +3,18 @@ import Glibc
 package import MerchantCore
 import Secrets
 
-/// A master key that a program prints.
+/// Reads a master key from the output of a program.
 extension MasterKey {
-    /// How much of a program's standard error is kept, in bytes.
+    /// How much of the program's standard error is kept for the message, in bytes.
     private static let longestErrorOutput = 1024
 
-    /// Runs a program, without a shell, and uses its output as the key.
+    /// Runs a program without a shell, and uses its standard output as the key.
     ///
     /// - Parameters:
     ///   - arguments: the program's absolute path, then its arguments.
     ///   - seconds: after this time the program and its process group are killed.
-    /// - Throws: `storeUnavailable` with the program's error output, unless it exits with status 0 and has printed exactly 32 raw
-    ///   bytes.
+    /// - Throws: `storeUnavailable` with the program's standard error. The program must exit with status 0 and print
+    ///   exactly 32 raw bytes.
     package static func load(from arguments: [String], within seconds: Int) throws(MerchantError) -> MasterKey {
         let program = arguments.first ?? ""
         func refusal(_ predicate: String, _ errorOutput: [UInt8] = []) -> MerchantError {
@@ -34,13 +34,13 @@ extension MasterKey {
         var errorOutput: [UInt8] = []
         var count = 0
         var isInTime = true
-        // One byte more than a key has, to detect longer output.
+        // One byte more than the length of a key, to detect longer output.
         let printed = SecretBytes(count: length + 1) { memory in
             isInTime = collect(output.reader, errors.reader, within: seconds, memory, &count, &errorOutput)
         }
         var status: Int32 = 0
         if isInTime, count <= length {
-            // The program may continue after it has closed both pipes.
+            // The program may still run after it has closed both pipes, so it gets the same time again to exit.
             let end = ContinuousClock.now + .seconds(seconds)
             while waitpid(process, &status, WNOHANG) == 0, isInTime {
                 isInTime = .now < end
@@ -48,7 +48,8 @@ extension MasterKey {
             }
         }
         if !isInTime || count > length {
-            // The whole group, because a shell's children hold the pipes too.
+            // Kill the whole process group, because if the program is a shell script, its children have the pipes open
+            // too.
             kill(-process, SIGKILL)
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
         }
@@ -73,9 +74,9 @@ extension MasterKey {
         return key
     }
 
-    /// Reads both pipes until both are closed, the time is over, or the output is too long.
+    /// Reads both pipes until both are closed, the time is over, or the standard output is too long.
     ///
-    /// - Returns: whether it ended in time.
+    /// - Returns: whether the reading ended in time.
     private static func collect(
         _ output: Int32, _ errors: Int32, within seconds: Int, _ memory: UnsafeMutableRawBufferPointer,
         _ count: inout Int, _ errorOutput: inout [UInt8]
@@ -91,7 +92,7 @@ extension MasterKey {
             let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
             guard milliseconds > 0 else { return false }
             guard poll(&open, nfds_t(open.count), Int32(clamping: milliseconds)) >= 0 else {
-                // `revents` is not valid after an error, and reading by it could block past the deadline.
+                // After an error `revents` is not valid. A read because of it could block past the deadline.
                 guard errno == EINTR else { return false }
                 continue
             }
@@ -125,7 +126,8 @@ extension MasterKey {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-        // Open connections have no close-on-exec flag, and the command must not inherit a caller's connection.
+        // The daemon's connections have no close-on-exec flag. The program must not inherit them, so every descriptor
+        // above 2 is closed.
         _ = clinux_spawn_close_from(&actions, STDERR_FILENO + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -146,7 +148,7 @@ extension MasterKey {
     private static var lastError: String { String(cString: strerror(errno)) }
 }
 
-/// The two ends of a pipe, closed with the value.
+/// The two ends of a pipe. They are closed when the value ends.
 private struct Pipe: ~Copyable {
     let reader: Int32
     private(set) var writer: Int32

@@ -3,13 +3,14 @@ package import MerchantCore
 import Secrets
 import Vocabulary
 
-/// The master key's file: 32 raw bytes that only its owner can read.
+/// Reads and writes the master key's file: 32 raw bytes that only its owner can read.
 extension MasterKey {
-    /// - Parameter isCredential: whether systemd created the file; its access control list may then appear as the group's bits.
-    /// - Throws: `storeUnavailable`, with what was found and expected, unless it is a regular file of this user or root, closed
-    ///   to group and others, and exactly 32 bytes long.
+    /// - Parameter isCredential: whether systemd created the file as a credential. Such a file may have an access
+    ///   control list, which shows as the group's permission bits, so the group may have read permission.
+    /// - Throws: `storeUnavailable`, with what was found and expected. The file must be a regular file that belongs to
+    ///   this user or root, has no permissions for group and others, and has exactly 32 bytes.
     package static func load(from path: String, isCredential: Bool = false) throws(MerchantError) -> MasterKey {
-        // O_NONBLOCK: a FIFO in the file's place must be refused without waiting.
+        // With O_NONBLOCK, opening a FIFO does not wait for a writer; the check below then refuses the FIFO.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure("cannot be opened", path) }
         defer { close(descriptor) }
@@ -21,13 +22,14 @@ extension MasterKey {
         return key
     }
 
-    /// Generates a master key and writes it, durable on return.
+    /// Generates a master key and writes it to a new file. The file is durable on return.
     ///
-    /// - Throws: `storeUnavailable`. An existing file is never overwritten.
+    /// - Throws: `storeUnavailable`, for example if the file exists. An existing file is never overwritten.
     package static func create(at path: String) throws(MerchantError) -> MasterKey {
         let key = random()
         let directory = Self.directory(of: path)
-        // A file that a killed process left may be a second name of the key in use, so it is removed and not overwritten.
+        // If an earlier process was killed, the temporary file may still exist as a second name of the key in use. So
+        // it is removed and not overwritten.
         let temporary = "\(directory)/.\(path.split(separator: "/").last ?? "master.key").new"
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -36,11 +38,11 @@ extension MasterKey {
             unlink(temporary)
             close(descriptor)
         }
-        // The process's umask may have removed permissions, even of the owner.
+        // The process's umask may have removed permissions of the new file, even for the owner.
         guard fchmod(descriptor, 0o600) == 0, write(key, to: descriptor), fsync(descriptor) == 0 else {
             throw failure("cannot be written", path)
         }
-        // link(2) fails where the name exists; rename(2) would replace the only key to a database.
+        // link(2) fails if the name exists. rename(2) would replace a file that may be the only key to a database.
         guard link(temporary, path) == 0 else { throw failure("cannot be created", path) }
         unlink(temporary)
         try sync(directory: directory, path)
@@ -78,7 +80,7 @@ extension MasterKey {
         guard fsync(descriptor) == 0 else { throw failure("cannot be made durable", path) }
     }
 
-    /// Checks the open file and not its name, which may refer to another file by now.
+    /// Checks the open file through its descriptor. Its path may refer to another file by now.
     private static func check(_ descriptor: Int32, _ path: String, closedTo others: mode_t) throws(MerchantError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("cannot be examined", path) }

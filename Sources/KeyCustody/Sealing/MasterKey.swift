@@ -1,9 +1,9 @@
 package import MerchantCore
 package import Secrets
 
-/// The key that seals the data keys: 32 random bytes that exist outside the database.
+/// The key that seals the data keys: 32 random bytes that are kept outside of the database.
 ///
-/// It encrypts only data keys. It is needed while they are opened and may be released afterwards.
+/// It encrypts only data keys. Once the data keys are open, it can be released.
 package struct MasterKey: ~Copyable {
     package static let length = SealingKey.length
 
@@ -20,7 +20,8 @@ package struct MasterKey: ~Copyable {
 
     private init(generated key: SealingKey) { self.key = key }
 
-    /// The first 16 bytes of HMAC-SHA256 over a fixed text. It identifies the master key and reveals nothing about it.
+    /// The first 16 bytes of HMAC-SHA256 with this key over a fixed text. They identify the master key and reveal
+    /// nothing about its bytes.
     package var identifier: MasterKeyIdentifier {
         let code = key.authenticationCode(over: Array("merchantkeyd master key check 1".utf8))
         return MasterKeyIdentifier(bytes: Array(code.prefix(MasterKeyIdentifier.length)))

@@ -2,17 +2,20 @@ import Glibc
 package import MerchantCore
 import Secrets
 
-/// The master key's file, and the two files beside it during a rotation.
+/// The file of the master key, and the two files beside it during a rotation.
 ///
-/// `master.key.next` holds the new key from before its first use until it is renamed to `master.key`. `master.key.retired` is a
-/// second name of the old key, from just before that renaming until it is overwritten. The key that the database needs is known
-/// by its identifier and is never replaced or overwritten. Call ``exchange(to:from:)`` only when no other key seals anything.
+/// `master.key.next` holds the new key. It exists from before the first use of the new key until it is renamed to
+/// `master.key`. `master.key.retired` is a second name of the old key's file. It exists from just before that renaming
+/// until the old key is overwritten.
+///
+/// Callers name the key that the database needs by its identifier, and this type never replaces or overwrites that key.
+/// Call ``exchange(to:from:)`` only when every data key is sealed by the new master key.
 package struct MasterKeyFile: Sendable {
     package let path: String
     package var next: String { path + ".next" }
     private var retired: String { path + ".retired" }
 
-    /// - Parameter path: a symbolic link is resolved to its target.
+    /// - Parameter path: the path of the master key. If it is a symbolic link, the path of its target is used.
     package init(_ path: String) {
         guard let target = realpath(path, nil) else {
             self.path = path
@@ -24,9 +27,10 @@ package struct MasterKeyFile: Sendable {
 
     package var hasNext: Bool { Self.exists(next) }
 
-    /// Generates the next key, durable on return. It replaces a key that an unstarted rotation left.
+    /// Generates the new key. Its file is durable on return. If `master.key.next` exists from a rotation that was
+    /// interrupted before it used the key, it is overwritten.
     ///
-    /// - Parameter needed: the key that the database needs now.
+    /// - Parameter needed: the identifier of the key that the database needs now.
     package func createNext(beside needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
         guard !hasNext(needed) else {
             throw MerchantError(
@@ -39,17 +43,17 @@ package struct MasterKeyFile: Sendable {
         return try MasterKey.create(at: next)
     }
 
-    /// Whether the next key exists and is this one.
+    /// Whether `master.key.next` exists and holds the key with this identifier.
     package func hasNext(_ needed: MasterKeyIdentifier) -> Bool {
         hasNext && (try? MasterKey.load(from: next).identifier) == needed
     }
 
-    /// Renames the next key to the old one's name, and overwrites the old one. After an interruption it can be called again.
+    /// Renames `master.key.next` to `master.key`, and overwrites the old key. If this is interrupted, call it again.
     ///
     /// - Parameters:
-    ///   - needed: the key of ``createNext(beside:)``, which seals everything now.
-    ///   - former: the keys that sealed before, which may be overwritten.
-    /// - Throws: `storeUnavailable` if a file holds another key; nothing is overwritten then.
+    ///   - needed: the new key, from ``createNext(beside:)``. It must seal every data key by now.
+    ///   - former: the master keys of earlier data keys. They may be overwritten.
+    /// - Throws: `storeUnavailable` if a file holds another key. In this case nothing is overwritten.
     package func exchange(
         to needed: MasterKeyIdentifier, from former: Set<MasterKeyIdentifier>
     ) throws(MerchantError) {
@@ -61,7 +65,8 @@ package struct MasterKeyFile: Sendable {
                     "the master key file \(path) holds the key \(found), which this database never needed, expected one of its own: keep it elsewhere, and put back the one that was here"
                 )
             }
-            // A second name of the same file, so that it can be overwritten after its own name is replaced.
+            // Give the old key's file a second name, so that it can be overwritten after the renaming has replaced its
+            // first name.
             guard Self.areSameFile(path, retired) || link(path, retired) == 0 else {
                 throw MasterKey.failure("cannot be linked", retired)
             }
@@ -78,7 +83,7 @@ package struct MasterKeyFile: Sendable {
         try Self.erase(retired, unlessItIs: path)
     }
 
-    /// Refuses at the start a file that could not be overwritten at the end.
+    /// Throws if this process could not overwrite the old key's file at the end of the rotation.
     private func requireReplaceable() throws(MerchantError) {
         var found = stat()
         guard stat(path, &found) == 0 else { throw MasterKey.failure("cannot be examined", path) }
@@ -98,9 +103,11 @@ package struct MasterKeyFile: Sendable {
 
     private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Writes zeros over a file and removes it. File systems that write elsewhere, and flash, may keep the old blocks.
+    /// Writes zeros over a file and removes it. The old blocks may remain on an SSD, or on a file system that writes
+    /// changed data to other blocks.
     ///
-    /// - Parameter other: if this is the same file, only the name `path` is removed.
+    /// - Parameter other: a path whose file must be kept. If `path` is another name of that file, only the name `path`
+    ///   is removed.
     private static func erase(_ path: String, unlessItIs other: String? = nil) throws(MerchantError) {
         var descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
         // A master key may have mode 0400, which does not allow writing.

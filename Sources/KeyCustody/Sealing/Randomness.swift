@@ -1,6 +1,7 @@
-/// The kernel's random numbers.
+/// Random bytes from the kernel.
 enum Randomness {
-    /// Overwrites every byte. `SystemRandomNumberGenerator` reads getrandom(2) and traps on failure.
+    /// Fills the memory with random bytes. `SystemRandomNumberGenerator` calls getrandom(2), and stops the process if
+    /// it fails.
     static func fill(_ memory: UnsafeMutableRawBufferPointer) {
         var generator = SystemRandomNumberGenerator()
         for index in memory.indices { memory[index] = generator.next() }

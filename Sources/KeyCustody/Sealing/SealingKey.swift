@@ -3,8 +3,8 @@ import Secrets
 
 /// A 256-bit key for AES-GCM that leaves no copies in freed memory.
 ///
-/// It uses libcrypto, which wipes key schedules and MAC keys before it frees them. swift-crypto leaves copies in freed memory,
-/// where a replaced key could be found long afterwards.
+/// It uses libcrypto, which wipes key schedules and MAC keys before it frees them. swift-crypto does not wipe them, so
+/// a replaced key could be found in freed memory long afterwards.
 final class SealingKey: Sendable {
     static let length = 32
     private static let nonceLength = 12
@@ -30,7 +30,7 @@ final class SealingKey: Sendable {
         try bytes.withUnsafeBytes(body)
     }
 
-    /// - Returns: a random nonce, the ciphertext and the tag.
+    /// - Returns: a random nonce, the ciphertext and the tag, joined.
     func seal(_ plaintext: UnsafeRawBufferPointer, authenticating associated: [UInt8]) -> [UInt8] {
         var sealed = [UInt8](repeating: 0, count: Self.nonceLength + plaintext.count + Self.tagLength)
         let isDone = sealed.withUnsafeMutableBytes { sealed in
@@ -44,7 +44,7 @@ final class SealingKey: Sendable {
         return sealed
     }
 
-    /// - Returns: nil unless this key sealed the bytes with this associated data.
+    /// - Returns: the plaintext, or nil if this key did not seal the bytes with this associated data.
     func open(_ sealed: [UInt8], authenticating associated: [UInt8]) -> SecretBytes? {
         guard sealed.count > Self.nonceLength + Self.tagLength else { return nil }
         var isDone = false
@@ -72,13 +72,13 @@ final class SealingKey: Sendable {
         return code
     }
 
-    /// - Parameter tag: written by sealing, read by opening.
+    /// - Parameter tag: the authentication tag. Encryption writes it, decryption reads it.
     private func perform(
         encrypts: Bool, _ nonce: UnsafeRawBufferPointer, _ associated: [UInt8], from input: UnsafeRawBufferPointer,
         to output: UnsafeMutableRawBufferPointer, _ tag: UnsafeMutableRawBufferPointer
     ) -> Bool {
         guard let context = EVP_CIPHER_CTX_new() else { return false }
-        // Wipes the key schedule.
+        // EVP_CIPHER_CTX_free also wipes the key schedule.
         defer { EVP_CIPHER_CTX_free(context) }
         var count: Int32 = 0
         let begins = withUnsafeBytes { key in
@@ -118,7 +118,7 @@ extension OpenSSLContext {
 
     static var aes256GCM: OpaquePointer { cipher.pointer }
 
-    /// HMAC-SHA256 into 32 bytes.
+    /// Writes the HMAC-SHA256 of a text to the 32 bytes of `code`. Returns whether this succeeded.
     static func authenticationCode(
         _ code: inout [UInt8], over text: [UInt8], _ key: UnsafeRawBufferPointer
     ) -> Bool {

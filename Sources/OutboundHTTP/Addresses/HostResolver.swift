@@ -1,10 +1,10 @@
-/// Resolves a host's name and refuses internal addresses, so that a name which others control cannot lead the daemon to a
-/// service of the private network (server-side request forgery).
+/// Resolves a host's name and refuses internal addresses, so that a name which an untrusted party controls cannot make
+/// the daemon connect to a service of the private network (server-side request forgery).
 ///
-/// Connect only to an address that this type returned, by ``OutboundClient/Configuration/pinnedAddresses``: the name may
-/// resolve to another address shortly afterwards.
+/// Connect only to an address that this type returned: put it into ``OutboundClient/Configuration/pinnedAddresses``. If
+/// the client resolved the name again, it could get another address, which was not checked.
 package struct HostResolver: Sendable {
-    /// For tests and for hosts of the platform's own network.
+    /// True in tests, and on platforms whose own network contains the hosts.
     package let allowsInternalAddresses: Bool
 
     package init(allowsInternalAddresses: Bool) { self.allowsInternalAddresses = allowsInternalAddresses }
@@ -24,7 +24,7 @@ package struct HostResolver: Sendable {
         return try usable(found)
     }
 
-    /// - Returns: the addresses that the daemon may connect to.
+    /// - Returns: the addresses of `found` that the daemon may connect to.
     package func usable(_ found: [NetworkAddress]) throws(HostResolutionError) -> [NetworkAddress] {
         guard let first = found.first else { throw .noAddress }
         let usable = found.filter { allowsInternalAddresses || !$0.isInternal }
@@ -34,11 +34,11 @@ package struct HostResolver: Sendable {
 }
 
 package enum HostResolutionError: Error, Hashable, Sendable {
-    /// The reason as the system words it.
+    /// The name could not be resolved. The text is the message of `gai_strerror`.
     case notResolved(String)
     case noAddress
-    /// Every address of the name is internal; this is the first.
+    /// Every address of the name is internal; the value is the first of them.
     case internalAddress(NetworkAddress)
-    /// No result in time, or the task was cancelled.
+    /// There was no result in time, or the task was cancelled.
     case timedOut
 }

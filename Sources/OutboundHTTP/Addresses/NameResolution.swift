@@ -2,22 +2,22 @@ import Glibc
 import NIOPosix
 import Synchronization
 
-/// The system's resolver, on threads of its own.
+/// Resolves names with `getaddrinfo`, on threads that do nothing else.
 package enum NameResolution {
-    /// No name needs more.
+    /// Callers try only a few addresses of a name.
     private static let mostAddresses = 8
 
-    /// Separate threads, because the system may take half a minute for a name and other work must not wait for it. They run
-    /// until the process ends.
+    /// `getaddrinfo` may block for half a minute, so it does not run on threads that other work needs. These threads
+    /// run until the process ends.
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: 4)
         threads.start()
         return threads
     }()
 
-    /// At most eight different addresses, in the system's order of preference.
+    /// Returns at most eight different addresses of the name, in the system's order of preference.
     ///
-    /// getaddrinfo cannot be cancelled: after `timeout` this method returns, and the thread stays busy until getaddrinfo
+    /// After `timeout` this method throws. `getaddrinfo` cannot be cancelled, so its thread stays busy until it
     /// returns.
     ///
     /// - Throws: ``NameResolutionError``, or `CancellationError`.
@@ -46,7 +46,7 @@ package enum NameResolution {
 
         private let state = Mutex(State.empty)
 
-        /// Resumes the continuation with the result, now or when it is set.
+        /// Resumes the continuation with the result: at once if there is one, otherwise when `set` is called.
         func resume(_ continuation: CheckedContinuation<[NetworkAddress], any Error>) {
             let known = state.withLock { state -> Result<[NetworkAddress], any Error>? in
                 if case .set(let result) = state { return result }
@@ -101,7 +101,7 @@ package enum NameResolution {
 }
 
 package enum NameResolutionError: Error, Hashable, Sendable {
-    /// The reason as the system words it.
+    /// The name could not be resolved. The text is the message of `gai_strerror`.
     case notResolved(String)
     case timedOut
 }

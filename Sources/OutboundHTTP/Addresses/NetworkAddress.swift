@@ -2,16 +2,17 @@ import Glibc
 
 /// An IPv4 or IPv6 address, and whether it lies on the public internet.
 package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
-    /// 4 or 16, in network order.
+    /// 4 bytes (IPv4) or 16 bytes (IPv6), in network order.
     package let bytes: [UInt8]
 
-    /// - Returns: nil unless there are 4 or 16 bytes.
+    /// - Returns: nil if `bytes` has another length than 4 or 16.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads `192.0.2.1` and `2001:db8::1`: four decimal parts, RFC 4291 section 2.2, no zone, no brackets.
+    /// Reads an IPv4 address such as `192.0.2.1` (four decimal parts), or an IPv6 address such as `2001:db8::1`
+    /// (RFC 4291 section 2.2, without zone and brackets).
     package init?(_ text: String) {
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         var buffer = [UInt8](repeating: 0, count: 16)
@@ -24,7 +25,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As RFC 5952 writes it.
+    /// The usual text form; for IPv6, that of RFC 5952.
     package var description: String {
         var text = [CChar](repeating: 0, count: 64)
         _ = inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count))
@@ -33,17 +34,19 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension NetworkAddress {
-    /// Whether the address is not on the public internet: this machine, private and shared networks, multicast, and every
-    /// range that IANA has reserved or not assigned. The daemon does not connect there for a name that others control.
+    /// Whether the address is not on the public internet: this machine, private and shared networks, multicast, and
+    /// every range that IANA has reserved or not assigned. If an untrusted party controls a name, the daemon does not
+    /// connect to an internal address of it.
     package var isInternal: Bool { internalKind != nil }
 
-    /// What kind of internal address it is, for messages; nil for an address of the public internet.
+    /// The kind of internal address, worded for messages. It is nil for an address on the public internet.
     ///
     /// Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), RFC 4291, RFC 6052.
     package var internalKind: String? {
         bytes.count == 4 ? Self.internalKindOfIPv4(bytes[...]) : Self.internalKindOfIPv6(bytes)
     }
 
+    /// The addresses whose first `bits` bits are those of `prefix`.
     private struct Range {
         let prefix: [UInt8]
         let bits: Int
@@ -81,22 +84,25 @@ extension NetworkAddress {
         Range([240], 4, "a reserved address"),
     ]
 
-    /// IPv6 ranges whose packets go to the IPv4 address in the last 4 bytes.
+    /// IPv6 ranges whose last 4 bytes are the IPv4 address to which packets go. That IPv4 address decides whether the
+    /// address is internal.
     private static let embeddingsOfIPv4 = [
         Range([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96, "in IPv6"),
         Range([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96, "behind NAT64"),
     ]
 
-    /// Ranges within 2000::/3, the only assigned range, that are not public.
+    /// Ranges that are not public although they lie in 2000::/3, the only range that IANA has assigned for public
+    /// addresses.
     private static let internalRangesOfIPv6 = [
-        // It includes Teredo, which contains an IPv4 address.
+        // Includes Teredo (2001::/32), whose addresses contain an IPv4 address.
         Range([0x20, 0x01, 0x00], 23, "an address assigned to a protocol"),
         Range([0x20, 0x01, 0x0d, 0xb8], 32, "an address for documentation"),
         Range([0x3f, 0xff, 0x00], 20, "an address for documentation"),
-        // It contains an IPv4 address, reached through relays that are deprecated (RFC 7526).
+        // 6to4 addresses contain an IPv4 address. Packets reach it through relays, which RFC 7526 deprecates.
         Range([0x20, 0x02], 16, "a 6to4 address"),
     ]
 
+    /// Ranges outside of 2000::/3 whose kind has a name. All other addresses outside of 2000::/3 are reserved.
     private static let knownRangesOutsideAssignedIPv6 = [
         Range([UInt8](repeating: 0, count: 16), 128, "the unspecified address"),
         Range([UInt8](repeating: 0, count: 15) + [1], 128, "a loopback address"),

@@ -7,17 +7,18 @@ import Synchronization
 
 /// An HTTPS client for servers that the daemon does not control.
 ///
-/// It sends each request once and follows no redirect: only the caller knows whether a repeat is safe. Bodies are whole and
-/// bounded in both directions. Connections are reused; a connection is used only with the identity that opened it.
+/// The client sends each request once and follows no redirect, because only the caller knows whether a repeat is safe.
+/// Bodies of requests and responses are not streamed, and their size is limited. The client reuses a connection only
+/// for requests with the identity that opened it.
 package final class OutboundClient: Sendable {
     package struct Configuration: Sendable {
         package var roots = TrustRoots.system
         package var connectTimeout: Duration = .seconds(10)
         package var idleTimeout: Duration = .seconds(30)
         package var connectionsPerHost = 16
-        /// By host name, the one address to connect to. The name stays the name in TLS and HTTP.
+        /// For a host name, the only address to connect to. TLS and HTTP still use the host name.
         package var pinnedAddresses: [String: NetworkAddress] = [:]
-        /// In bytes.
+        /// The limit of a request's body, in bytes.
         package var largestRequest = 1 << 20
         package var responseBody = ResponseBody.collect(upTo: 1 << 20)
 
@@ -26,7 +27,8 @@ package final class OutboundClient: Sendable {
 
     package let configuration: Configuration
     private let client: HTTPClient
-    /// The TLS settings of the last identity, because reading certificates costs more than a request.
+    /// The TLS settings of the identity that was used last. They are kept because parsing its certificates takes longer
+    /// than a request.
     private let lastIdentity = Mutex<(chain: [[UInt8]], tls: TLSConfiguration)?>(nil)
 
     package init(_ configuration: Configuration) {
@@ -46,7 +48,7 @@ package final class OutboundClient: Sendable {
     /// AsyncHTTPClient requires a shutdown before its client is released.
     deinit { client.shutdown { _ in } }
 
-    /// Ends running requests and waits until the connections are closed.
+    /// Cancels running requests and waits until the connections are closed.
     package func shutdown() async {
         // The only error is that the client was shut down before.
         try? await client.shutdown()
@@ -56,7 +58,7 @@ package final class OutboundClient: Sendable {
     ///
     /// - Parameters:
     ///   - identity: the client certificate; nil presents none.
-    ///   - timeout: for everything from the connection to the end of the response.
+    ///   - timeout: the limit from the start of connecting to the end of the response.
     package func send(
         _ request: OutboundRequest, identity: TLSIdentity? = nil, within timeout: Duration
     ) async throws(OutboundFailure) -> OutboundResponse {
@@ -66,7 +68,8 @@ package final class OutboundClient: Sendable {
         } catch { throw await explained(error, url: request.url) }
     }
 
-    /// Starts one request, for a caller that cannot wait in a task. Its failure is not ``explained(_:url:)``.
+    /// Starts one request, for a caller that cannot wait in a task. The call does not pass its failure through
+    /// ``explained(_:url:)``; the caller can do that.
     package func start(
         _ request: OutboundRequest, identity: TLSIdentity? = nil, within timeout: Duration
     ) throws(OutboundFailure) -> OutboundCall {
@@ -90,7 +93,11 @@ package final class OutboundClient: Sendable {
         return OutboundCall(task: task, accumulator: accumulator, timeout: timeout)
     }
 
-    /// TLS reports only that a certificate does not verify. A second handshake, which sends no request, finds the reason.
+    /// Adds to ``OutboundFailure/serverUntrusted(_:)`` why the server's certificate is not trusted, and returns any
+    /// other failure unchanged.
+    ///
+    /// TLS reports only that verification failed. This method repeats the handshake, without a request, to read the
+    /// certificates.
     package func explained(_ failure: OutboundFailure, url: URL) async -> OutboundFailure {
         guard case .serverUntrusted(let found) = failure, let host = url.host(percentEncoded: false) else {
             return failure
@@ -126,7 +133,7 @@ package struct OutboundCall: Sendable {
     /// Fails the call with ``OutboundFailure/cancelled(isSent:)``, unless it has ended.
     package func cancel() { task.cancel() }
 
-    /// Cancelling the waiting task cancels the call.
+    /// Waits for the response. Cancelling the waiting task cancels the call.
     package func response() async throws(OutboundFailure) -> OutboundResponse {
         let result: Result<OutboundResponse, any Error> = await withTaskCancellationHandler {
             do { return .success(try await task.futureResult.get()) } catch { return .failure(error) }
@@ -136,7 +143,7 @@ package struct OutboundCall: Sendable {
         return try outcome(result).get()
     }
 
-    /// Calls `completion` once, on any thread.
+    /// Calls `completion` once, on any thread, when the call has ended.
     package func whenComplete(
         _ completion: @escaping @Sendable (Result<OutboundResponse, OutboundFailure>) -> Void
     ) {

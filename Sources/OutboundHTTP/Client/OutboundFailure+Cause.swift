@@ -45,7 +45,7 @@ extension OutboundFailure {
     private init(tls error: any Error, isSent: Bool) {
         let text = "\(error)"
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
-            // TLS does not say why; ServerCertificateProbe finds out.
+            // TLS does not report the reason. OutboundClient.explained finds it with a ServerCertificateProbe.
             self = .serverUntrusted(UntrustedServer(reason: .untrusted, detail: "verification failed"))
         } else if let alert = Self.certificateAlerts.first(where: { text.contains($0.name) }) {
             self = .clientCertificateRefused(alert.meaning)
@@ -73,7 +73,7 @@ extension OutboundFailure {
         ("ALERT_HANDSHAKE_FAILURE", "the server refused the handshake, most often because of the client certificate"),
     ]
 
-    /// BoringSSL's own word, such as `WRONG_VERSION_NUMBER`.
+    /// The reason code in BoringSSL's error text, such as `WRONG_VERSION_NUMBER`.
     private static func reason(in text: String) -> String {
         guard let end = text.firstRange(of: " at ")?.lowerBound ?? text.firstIndex(of: ")") else {
             return String(text.prefix(200))
@@ -84,7 +84,7 @@ extension OutboundFailure {
 }
 
 extension OutboundFailure.Unreachable {
-    /// Prefers the operating system's words to the library's.
+    /// Uses the operating system's error message where there is one, because the library's own texts are less clear.
     fileprivate init(_ error: any Error, port: Int? = nil) {
         switch error {
         case let error as IOError where error.errnoCode == ECONNREFUSED: self = .connectionRefused(port: port)

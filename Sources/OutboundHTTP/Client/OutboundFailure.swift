@@ -1,12 +1,12 @@
-/// Why no response was received. The cases tell what can still be known of the request.
+/// Why a request got no usable response. The case tells whether the server may have received the request.
 package enum OutboundFailure: Error, Hashable, Sendable {
-    /// Nothing of the request was sent.
+    /// No part of the request was sent.
     case unreachable(Unreachable)
-    /// The request was sent, at least in part, and no whole response was received.
+    /// At least a part of the request was sent, but no complete response was received.
     case responseLost(String)
-    /// The client refused the server's certificate.
+    /// The client refused the server's certificate. No part of the request was sent.
     case serverUntrusted(UntrustedServer)
-    /// The server refused the client's certificate in TLS.
+    /// The server refused the client's certificate with a TLS alert.
     case clientCertificateRefused(String)
     /// The client's identity cannot be used in TLS, or cannot sign.
     case identityUnusable(String)
@@ -14,7 +14,9 @@ package enum OutboundFailure: Error, Hashable, Sendable {
     case notHTTP(String)
     case responseTooLarge(limit: Int)
     case requestTooLarge(limit: Int)
+    /// `isSent`: whether a part of the request was sent, so that the server may have acted on it.
     case timedOut(after: Duration, isSent: Bool)
+    /// `isSent`: as for ``timedOut(after:isSent:)``.
     case cancelled(isSent: Bool)
 
     /// Why no connection could be used.
@@ -22,7 +24,7 @@ package enum OutboundFailure: Error, Hashable, Sendable {
         case connectionRefused(port: Int?)
         case connectTimeout
         case tlsHandshakeTimeout
-        /// BoringSSL's word.
+        /// The reason code of BoringSSL, such as `WRONG_VERSION_NUMBER`.
         case tlsFailed(String)
         case other(String)
 

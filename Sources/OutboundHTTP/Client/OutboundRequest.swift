@@ -17,23 +17,23 @@ package struct OutboundRequest: Sendable {
     }
 }
 
-/// One HTTP response with its whole body, or with an empty one where the request's ``ResponseBody`` discards it.
+/// One HTTP response with its whole body. The body is empty if the client's ``ResponseBody`` setting discards it.
 package struct OutboundResponse: Sendable {
     package let status: Int
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
 
-    /// The first header of that name, in any case.
+    /// The value of the first header with that name. Case is ignored.
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 
-/// What becomes of a response's body.
+/// What the client does with the body of a response.
 package enum ResponseBody: Hashable, Sendable {
-    /// Read whole; a longer body is an error.
+    /// Reads the whole body, up to this number of bytes. A longer body is an error.
     case collect(upTo: Int)
-    /// Read and dropped, so that the connection can be used again. A body that is longer, or takes longer, than this ends
-    /// the connection; the response counts all the same.
+    /// Reads the body and drops it, so that the connection can be used again. If the body has more bytes or takes
+    /// longer, the client closes the connection and still returns the response.
     case discard(upTo: Int, within: Duration)
 }

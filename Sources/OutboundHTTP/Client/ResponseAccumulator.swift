@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Collects one response by the rule of its ``ResponseBody``, and records whether the request was sent.
+/// Collects one response as its ``ResponseBody`` prescribes, and records whether the request was sent.
 final class ResponseAccumulator: HTTPClientResponseDelegate {
     typealias Response = OutboundResponse
 
@@ -19,10 +19,10 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
 
     init(_ rule: ResponseBody) { self.rule = rule }
 
-    /// Whether bytes of the request were given to the connection: from then on the server may have acted.
+    /// Whether the head of the request was written to the connection. If so, the server may have acted on the request.
     var isSent: Bool { state.withLock { $0.isSent } }
 
-    /// The response if its body does not count and its head has arrived.
+    /// The response without its body, if the body is discarded anyway and the head has arrived.
     var responseWithoutBody: OutboundResponse? {
         guard case .discard = rule else { return nil }
         return state.withLock { $0.head }.map { OutboundResponse($0, body: []) }

@@ -1,4 +1,4 @@
-/// Exponential backoff: each failure in a row doubles the pause up to a limit.
+/// Exponential backoff: each consecutive failure doubles the pause, up to a limit.
 package struct Backoff: Hashable, Sendable {
     package var first: Duration
     package var longest: Duration
@@ -8,7 +8,7 @@ package struct Backoff: Hashable, Sendable {
         self.longest = longest
     }
 
-    /// - Parameter failures: in a row, at least 1.
+    /// - Parameter failures: the number of consecutive failures, at least 1.
     package func pause(after failures: Int) -> Duration {
         min(longest, first * (1 << min(max(0, failures - 1), 20)))
     }

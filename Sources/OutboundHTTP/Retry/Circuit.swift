@@ -1,11 +1,13 @@
-/// A circuit breaker: after several failures in a row it refuses calls for a while, then lets one through as a probe.
+/// A circuit breaker: after several consecutive failures it refuses calls for a while, then admits one call as a probe.
 ///
-/// Each call that ``admit(at:)`` lets through must be reported by ``succeeded()``, ``failed(at:)`` or ``abandoned(at:)``.
+/// For each call that ``admit(at:)`` admits, report the result with ``succeeded()``, ``failed(at:)`` or
+/// ``abandoned(at:)``.
 package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duration == Duration {
     package struct Policy: Sendable {
-        /// Failures in a row that open the circuit.
+        /// The number of consecutive failures that opens the circuit.
         package var failuresToOpen: Int
-        /// How long the circuit stays open: the first pause at opening, a longer one after each failed probe.
+        /// How long the circuit stays open before a probe: the first pause when it opens, and a longer one after each
+        /// failed probe.
         package var pause: Backoff
 
         package init(failuresToOpen: Int, pause: Backoff) {
@@ -16,9 +18,9 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
 
     package enum Admission: Hashable, Sendable {
         case admitted
-        /// The circuit is open for this long.
+        /// The circuit is open and admits no call for this duration.
         case refused(for: Duration)
-        /// A probe is running.
+        /// The circuit waits for the result of the probe.
         case probing
     }
 
@@ -35,7 +37,7 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
 
     package var isClosed: Bool { if case .closed = state { true } else { false } }
 
-    /// When the next probe is allowed, or when the running one began; nil for a closed circuit.
+    /// When the next probe is allowed, or, if a probe is running, when it began. It is nil for a closed circuit.
     package var openUntil: Instant? {
         switch state {
         case .closed: nil
@@ -43,6 +45,7 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
         }
     }
 
+    /// Decides whether a call may be made now. The first call after the pause of an open circuit is the probe.
     package mutating func admit(at now: Instant) -> Admission {
         switch state {
         case .closed: return .admitted
@@ -54,9 +57,10 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
         }
     }
 
-    /// The server responded, if only to refuse the request.
+    /// Records that the server responded. A response that refuses the request counts too.
     package mutating func succeeded() { state = .closed(failures: 0) }
 
+    /// Records that the call failed. Opens the circuit if the call was a probe, or one failure too many.
     package mutating func failed(at now: Instant) {
         switch state {
         case .closed(let failures):
@@ -66,12 +70,13 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
             }
             open(failedProbes: 0, at: now)
         case .probing(_, let failedProbes): open(failedProbes: failedProbes + 1, at: now)
-        // A call that was admitted before the circuit opened.
+        // The call was admitted before the circuit opened, so it was no probe.
         case .open: return
         }
     }
 
-    /// The call ended without saying anything about the server: its caller gave up.
+    /// Records that the call ended without showing whether the server works, for example because its caller cancelled
+    /// it.
     package mutating func abandoned(at now: Instant) {
         if case .probing(_, let failedProbes) = state { state = .open(until: now, failedProbes: failedProbes) }
     }

@@ -10,7 +10,8 @@ package enum RetryAfter {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// - Returns: 0 to 1 day; nil for a text that is neither seconds nor a date in the preferred form.
+    /// - Returns: 0 seconds to 1 day. It is nil if the text is neither a number of seconds nor a date in the form that
+    ///   RFC 9110 prefers (IMF-fixdate).
     package static func pause(_ text: String, now: Date) -> Duration? {
         let seconds: Double
         if let number = Int(text) {
@@ -23,7 +24,7 @@ package enum RetryAfter {
         return seconds < 86_400 ? .seconds(max(0, seconds)) : longest
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, in seconds since 1970.
+    /// Reads a date such as `Sun, 06 Nov 1994 08:49:37 GMT`. Returns seconds since 1970.
     private static func date(_ text: String) -> Double? {
         let match = text.wholeMatch(of: /[A-Z][a-z]{2}, (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT/)
         guard let (_, day, monthName, year, hour, minute, second) = match?.output,

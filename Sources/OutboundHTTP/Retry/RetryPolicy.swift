@@ -1,20 +1,22 @@
-/// How often and how soon a call is repeated that is safe to repeat.
+/// How often, and after which pauses, a failed call is repeated. Use it only for calls that are safe to repeat.
 package struct RetryPolicy: Sendable {
-    /// The first attempt included.
+    /// The largest number of attempts, including the first.
     package var attempts = 3
     package var backoff = Backoff(first: .milliseconds(500), longest: .seconds(8))
-    /// The longest pause that a server may ask for by `Retry-After`. A longer one ends the call.
+    /// The longest pause in `Retry-After` that the caller waits for. If the server asks for a longer one, the call
+    /// fails.
     package var longestRetryAfter: Duration = .seconds(30)
 
     package init() {}
 
-    /// The pause before the next attempt. Part of it is random, so that callers that failed together do not return together.
+    /// The pause before the next attempt. Part of it is random, so that callers which failed at the same time do not
+    /// retry at the same time.
     ///
     /// - Parameters:
-    ///   - attempt: how many attempts were made.
-    ///   - retryAfter: the pause that the server asked for.
+    ///   - attempt: the number of attempts so far.
+    ///   - retryAfter: the pause that the server asked for, if it did.
     ///   - chance: a random number from 0 to 1.
-    /// - Returns: nil if there is no further attempt.
+    /// - Returns: nil if the call must not be attempted again.
     package func pause(after attempt: Int, retryAfter: Duration?, chance: Double) -> Duration? {
         guard attempt < attempts else { return nil }
         if let retryAfter {

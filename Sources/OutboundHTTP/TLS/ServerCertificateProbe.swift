@@ -3,12 +3,14 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Fetches a server's certificates by a TLS handshake that it always ends. It trusts nothing and sends no request.
+/// Reads a server's certificates from a TLS handshake. It always rejects them, so the handshake fails and no request is
+/// sent.
 struct ServerCertificateProbe {
     let roots: TrustRoots
     let timeout: Duration
 
-    /// - Returns: the certificates that the server presented, its own first; nil if there was none in time.
+    /// - Returns: the certificates that the server presented, its own first. It is nil if the server presented none in
+    ///   time.
     func certificates(at address: String, port: Int, serverName: String) async -> [NIOSSLCertificate]? {
         let presented = PresentedCertificates()
         do {
@@ -43,7 +45,7 @@ private final class PresentedCertificates: Sendable {
 }
 
 extension TrustRoots {
-    /// TLS 1.2 or newer, with the server's name and chain verified.
+    /// Settings for TLS 1.2 or newer that verify the server's name and certificate chain.
     var clientConfiguration: TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

@@ -2,13 +2,14 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A client certificate for mutual TLS, and a function that signs with its private key. The key itself stays where it is.
+/// A client certificate for mutual TLS, and a function that signs with its private key. The private key is not copied
+/// into TLS.
 package struct TLSIdentity: Sendable {
-    /// DER; the client's own certificate first.
+    /// The certificates in DER, the client's own first.
     package let certificateChain: [[UInt8]]
     /// `SignatureScheme` values of RFC 8446 section 4.2.3, most preferred first.
     package let signatureSchemes: [UInt16]
-    /// Called on a thread of a pool, because unsealing a key and RSA take longer than an event loop may be blocked.
+    /// Runs on a thread pool, because unsealing a key and signing with RSA would block an event loop for too long.
     let sign: @Sendable (_ scheme: UInt16, _ bytes: [UInt8]) throws -> [UInt8]
 
     package init(
@@ -21,12 +22,13 @@ package struct TLSIdentity: Sendable {
     }
 }
 
-/// Why ``TLSIdentity`` could not sign. It passes through TLS unchanged.
+/// Why a ``TLSIdentity`` could not sign. NIOSSL passes the error on unchanged, so that ``OutboundFailure`` can report
+/// the cause.
 struct TLSSigningError: Error {
     let cause: String
 }
 
-/// The private key of a ``TLSIdentity`` as NIOSSL asks for it.
+/// The private key of a ``TLSIdentity``, in the form that NIOSSL requires.
 struct TLSIdentityKey: NIOSSLCustomPrivateKey, Hashable {
     private let identity: TLSIdentity
 
@@ -46,7 +48,8 @@ struct TLSIdentityKey: NIOSSLCustomPrivateKey, Hashable {
         }
     }
 
-    /// Only a server that offers RSA key exchange asks for this.
+    /// TLS decrypts with a private key only on the server's side of an RSA key exchange, so a client's key never needs
+    /// to.
     func decrypt(channel: any Channel, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
         channel.eventLoop.makeFailedFuture(TLSSigningError(cause: "a client identity does not decrypt"))
     }

@@ -1,16 +1,16 @@
 import NIOSSL
 
-/// The root certificates to which a server's certificate must chain.
+/// The root certificates. A server's certificate is trusted if its chain ends at one of them.
 package struct TrustRoots: Sendable {
     let roots: NIOSSLTrustRoots
 
-    /// The roots that the machine trusts.
+    /// The roots of the operating system's certificate store.
     package static let system = TrustRoots(roots: .default)
 
     private init(roots: NIOSSLTrustRoots) { self.roots = roots }
 
-    /// - Parameter pem: the contents of one or more files, joined.
-    /// - Throws: ``TrustRootsError`` unless there is at least one certificate.
+    /// - Parameter pem: the contents of one or more PEM files, concatenated.
+    /// - Throws: ``TrustRootsError`` if `pem` contains no certificate.
     package init(pem: [UInt8]) throws(TrustRootsError) {
         guard let certificates = try? NIOSSLCertificate.fromPEMBytes(pem), !certificates.isEmpty else {
             throw TrustRootsError()

@@ -2,11 +2,11 @@ import FoundationEssentials
 import Glibc
 import NIOSSL
 
-/// What is wrong with a server's certificate, and which certificate it is.
+/// Why the client does not trust a server's certificate, and which certificate it is.
 package struct UntrustedServer: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case expired, notYetValid, otherName
-        /// It does not chain to a trusted root.
+        /// The certificate does not chain to a trusted root.
         case untrusted
     }
 
@@ -24,11 +24,11 @@ package struct UntrustedServer: Hashable, Sendable {
 }
 
 extension UntrustedServer {
-    /// Explains a refusal by the certificates that the server presented.
+    /// Finds the reason of a failed verification in the certificates that the server presented.
     ///
     /// - Parameters:
-    ///   - certificates: the server's own first.
-    ///   - reason: what TLS reported; the certificates' dates take precedence.
+    ///   - certificates: those that the server presented, its own first.
+    ///   - reason: the reason that TLS reported. An expired or not yet valid certificate overrides it.
     ///   - host: the name that the server's own certificate must contain.
     init(_ certificates: [NIOSSLCertificate], reason: Reason, host: String) {
         let now = time_t(Date().timeIntervalSince1970)
@@ -51,7 +51,7 @@ extension UntrustedServer {
         }
     }
 
-    /// At most ten, because some certificates have hundreds.
+    /// At most ten names, because some certificates have hundreds.
     private static func names(_ certificate: NIOSSLCertificate) -> [String] {
         certificate._subjectAlternativeNames().prefix(10).map { name in
             switch name.nameType {
@@ -73,7 +73,8 @@ extension UntrustedServer {
 }
 
 extension StringProtocol {
-    /// Text from a server, for messages: at most `limit` characters, `?` for each one that is not printable ASCII.
+    /// The text as it may appear in messages, if a server sent it: at most `limit` characters, with `?` for each one
+    /// that is not printable ASCII.
     package func printableASCII(limit: Int = 200) -> String {
         String(
             String.UnicodeScalarView(

@@ -1,12 +1,12 @@
 import CLibCrypto
 
-/// A CMS message, parsed by libcrypto. Accepts BER with indefinite lengths, which Apple uses.
+/// A CMS message, parsed by libcrypto. It may be in BER with indefinite lengths, which Apple uses.
 package final class CMSMessage {
     let pointer: OpaquePointer
     /// The number of bytes after the end of the message.
     package let trailingCount: Int
 
-    /// - Returns: nil unless the bytes begin with a CMS message.
+    /// - Returns: nil if the bytes do not begin with a CMS message.
     package init?(_ bytes: [UInt8]) {
         var trailing = 0
         let read: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
@@ -34,16 +34,16 @@ package final class CMSMessage {
 
     var isSignedData: Bool { OBJ_obj2nid(CMS_get0_type(pointer)) == NID_pkcs7_signed }
 
-    /// The type of the encapsulated content, which a detached message also contains.
+    /// The type of the signed content. A detached message has this type too, although it has no content.
     var contentType: [UInt8] { LibCrypto.bytes(oid: CMS_get0_eContentType(pointer)) }
 
-    /// Whether the message has no content. False for empty content.
+    /// Whether the message has no content. A message with content of zero bytes is not detached.
     var isDetached: Bool {
         guard let content = CMS_get0_content(pointer) else { return false }
         return content.pointee == nil
     }
 
-    /// The signers, in the order sent. They share the memory of the message.
+    /// The signers, in the order of the message. They share the memory of the message.
     package var signers: [CMSSigner] {
         LibCrypto.elements(CMS_get0_SignerInfos(pointer)).map { CMSSigner(message: self, pointer: $0) }
     }
@@ -61,10 +61,10 @@ package struct CMSSigner {
     let message: CMSMessage
     let pointer: OpaquePointer
 
-    /// An algorithm identifier.
+    /// The algorithm identifier of a digest or signature.
     struct Algorithm: Equatable {
         let oid: [UInt8]
-        /// Whether the parameters are absent or NULL, two encodings of the same meaning.
+        /// Whether the parameters are absent or NULL. Both mean that the algorithm has no parameters.
         let hasNoParameters: Bool
     }
 
@@ -80,7 +80,7 @@ package struct CMSSigner {
         return (Self.algorithm(digest), Self.algorithm(signature))
     }
 
-    /// The types of the signed attributes, in the order sent.
+    /// The types of the signed attributes, in the order of the message.
     var attributeTypes: [[UInt8]] {
         let count = CMS_signed_get_attr_count(pointer)
         guard count > 0 else { return [] }
@@ -89,8 +89,8 @@ package struct CMSSigner {
         }
     }
 
-    /// Returns the value of a signed attribute; nil unless the attribute is present exactly once and has exactly one
-    /// value (RFC 5652 section 11).
+    /// Returns the value of a signed attribute; nil if the attribute is absent, occurs twice, or does not have exactly
+    /// one value (RFC 5652 section 11).
     package func value(of attribute: [UInt8]) -> Value? {
         let indices = attributeTypes.indices.filter { attributeTypes[$0] == attribute }
         guard indices.count == 1, let found = CMS_signed_get_attr(pointer, CInt(indices[0])),
@@ -106,7 +106,7 @@ package struct CMSSigner {
         }
     }
 
-    /// Whether the signer identifier is that of this certificate.
+    /// Whether the signer identifier in the message names this certificate.
     func identifies(_ certificate: X509Certificate) -> Bool {
         CMS_SignerInfo_cert_cmp(pointer, certificate.pointer) == 0
     }

@@ -2,12 +2,13 @@ import CLibCrypto
 
 /// Verifies certificate chains that consist of a signing certificate, one intermediate and one of a fixed set of roots.
 final class ChainVerifier: @unchecked Sendable {
-    // Proof for @unchecked Sendable: the store is filled once, in init; libcrypto locks it when a verification reads it.
+    // Proof for @unchecked Sendable: only `init` adds certificates to the store, and libcrypto locks the store while a
+    // verification reads it.
     private let store: OpaquePointer
     private let roots: [X509Certificate]
 
-    /// OpenSSL's security level 2 requires 112 bits. SHA-256 with P-256 or RSA-2048 is accepted, SHA-1 and RSA-1024 are
-    /// not.
+    /// OpenSSL's security level 2 requires at least 112 bits of security. It accepts SHA-256 with P-256 or RSA-2048,
+    /// and rejects SHA-1 and RSA-1024.
     private static let securityLevel: CInt = 2
     private static let chainLength = 3
 
@@ -28,8 +29,8 @@ final class ChainVerifier: @unchecked Sendable {
         case invalid(ChainFailure, description: String)
     }
 
-    /// Verifies that the certificates and one of the roots form a chain that is valid at a time: names, signatures, basic
-    /// constraints, path lengths, critical extensions and validity periods (RFC 5280 section 6).
+    /// Verifies that the certificates and one of the roots form a chain that is valid at `time`. This checks names,
+    /// signatures, basic constraints, path lengths, critical extensions and validity periods (RFC 5280 section 6).
     func verify(leaf: X509Certificate, intermediate: X509Certificate, at time: ASN1Time) -> Outcome {
         defer { ERR_clear_error() }
         guard let context = X509_STORE_CTX_new(), let untrusted = OPENSSL_sk_new_null() else {

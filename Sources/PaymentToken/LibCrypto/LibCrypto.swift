@@ -2,8 +2,8 @@ import CLibCrypto
 
 /// Conversions from libcrypto's objects to Swift values.
 ///
-/// libcrypto keeps a queue of errors for each thread. Every function that can fail clears it before it returns, so that
-/// the errors of one token do not appear for the next one.
+/// libcrypto keeps a queue of errors for each thread. Every function of this module that can fail clears the queue
+/// before it returns, so that errors of one token are not reported for the next one.
 enum LibCrypto {
     /// Returns the bytes of an ASN.1 string; empty for a null pointer.
     static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
@@ -11,19 +11,19 @@ enum LibCrypto {
         return Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(string))))
     }
 
-    /// Returns the contents octets of an object identifier; empty for a null pointer.
+    /// Returns the contents octets (DER without tag and length) of an object identifier; empty for a null pointer.
     static func bytes(oid: OpaquePointer?) -> [UInt8] {
         guard let oid, let start = OBJ_get0_data(oid) else { return [] }
         return Array(UnsafeBufferPointer(start: start, count: OBJ_length(oid)))
     }
 
-    /// Returns the elements of a stack of any type. The stack still owns them.
+    /// Returns the elements of a libcrypto stack (`STACK_OF`). The stack still owns them.
     static func elements(_ stack: OpaquePointer?) -> [OpaquePointer] {
         guard let stack else { return [] }
         return (0..<OPENSSL_sk_num(stack)).compactMap { OpaquePointer(OPENSSL_sk_value(stack, $0)) }
     }
 
-    /// Returns a UTCTime or GeneralizedTime; nil unless it has the form that ``ASN1Time`` accepts.
+    /// Returns the time of a UTCTime or GeneralizedTime; nil if it has another form than ``ASN1Time`` accepts.
     static func time(_ string: UnsafePointer<ASN1_STRING>?) -> ASN1Time? {
         guard let string else { return nil }
         return ASN1Time(tag: UInt8(truncatingIfNeeded: ASN1_STRING_type(string)), bytes(string))

@@ -2,13 +2,13 @@ import CLibCrypto
 
 /// The public key of a signing certificate.
 final class VerificationKey: @unchecked Sendable {
-    // Proof for @unchecked Sendable: the public key is never modified; libcrypto counts its references atomically.
+    // Proof for @unchecked Sendable: no code modifies the public key, and libcrypto counts its references atomically.
     private let pointer: OpaquePointer
     let type: SigningKeyType
 
     /// Adds a reference to a key that another object owns.
     ///
-    /// - Returns: nil unless it is an EC or RSA key.
+    /// - Returns: nil if the key is neither an EC nor an RSA key.
     init?(sharing pointer: OpaquePointer) {
         switch EVP_PKEY_get_base_id(pointer) {
         case EVP_PKEY_EC: type = .ec
@@ -21,7 +21,8 @@ final class VerificationKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// Whether the signature over the SHA-256 hash of the bytes is valid: ECDSA in DER, or RSASSA-PKCS1-v1_5.
+    /// Whether the signature over the SHA-256 hash of the bytes is valid. An EC key verifies ECDSA in DER, an RSA key
+    /// RSASSA-PKCS1-v1_5.
     func isValid(signature: ArraySlice<UInt8>, over bytes: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard let context = EVP_MD_CTX_new() else { preconditionFailure("out of memory") }

@@ -12,7 +12,7 @@ final class X509Certificate: @unchecked Sendable {
         self.pointer = pointer
     }
 
-    /// - Returns: nil unless the bytes are exactly one certificate.
+    /// - Returns: nil if the bytes are not exactly one certificate.
     init?(derRepresentation: [UInt8]) {
         let read: OpaquePointer? = derRepresentation.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
@@ -59,7 +59,8 @@ final class X509Certificate: @unchecked Sendable {
 
     func hasExtension(_ oid: [UInt8]) -> Bool { extensionOIDs.contains(oid) }
 
-    /// The contents octets of `IssuerAndSerialNumber` in DER (RFC 5652 section 10.2.4).
+    /// The issuer and serial number as in an `IssuerAndSerialNumber` in DER, without its tag and length (RFC 5652
+    /// section 10.2.4).
     var issuerAndSerialNumber: [UInt8] {
         LibCrypto.encoded { i2d_X509_NAME(X509_get_issuer_name(pointer), $0) }
             + LibCrypto.encoded { i2d_ASN1_INTEGER(X509_get0_serialNumber(pointer), $0) }

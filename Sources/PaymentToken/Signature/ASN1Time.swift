@@ -1,15 +1,16 @@
 import FoundationEssentials
 import Vocabulary
 
-/// A time of X.509 or CMS: UTCTime as `YYMMDDHHMMSSZ` or GeneralizedTime as `YYYYMMDDHHMMSSZ`, without offset and without
-/// fractions of a second. RFC 5280 section 4.1.2.5, RFC 5652 section 11.3.
+/// A time in an X.509 certificate or a CMS message: a UTCTime `YYMMDDHHMMSSZ` or a GeneralizedTime `YYYYMMDDHHMMSSZ`.
+/// Offsets from UTC and fractions of a second are not accepted. Source: RFC 5280 section 4.1.2.5, RFC 5652
+/// section 11.3.
 struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
     static let utcTimeTag: UInt8 = 0x17
     static let generalizedTimeTag: UInt8 = 0x18
 
     let secondsSince1970: Int64
 
-    /// - Returns: nil unless the text is an existing date and time in the form that belongs to the tag.
+    /// - Returns: nil if the text does not have the form for `tag`, or is not a date and time that exists.
     init?(tag: UInt8, _ text: some BidirectionalCollection<UInt8>) {
         guard text.last == UInt8(ascii: "Z") else { return nil }
         var numbers: [Int] = []
@@ -18,7 +19,7 @@ struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
         for index in stride(from: 0, to: digits.count, by: 2) { numbers.append(digits[index] * 10 + digits[index + 1]) }
         let year: Int
         switch (tag, numbers.count) {
-        // RFC 5280 section 4.1.2.5.1: 50 to 99 mean 1950 to 1999.
+        // The years 50 to 99 mean 1950 to 1999, and 00 to 49 mean 2000 to 2049 (RFC 5280 section 4.1.2.5.1).
         case (Self.utcTimeTag, 6): year = (numbers[0] >= 50 ? 1900 : 2000) + numbers[0]
         case (Self.generalizedTimeTag, 7):
             year = numbers[0] * 100 + numbers[1]
@@ -47,8 +48,8 @@ struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The number of days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day
-    /// is the last day of a year.
+    /// The number of days since 1970-01-01 in the Gregorian calendar. The calculation starts each year in March, so
+    /// that the leap day is the last day of a year.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1

@@ -1,12 +1,12 @@
-/// The positions of the variable parts of a signature in the exact encoding that Apple uses.
+/// The positions of the variable parts of a signature whose encoding is exactly the one that Apple uses.
 ///
-/// All other bytes are compared with constants, so a signature in any other encoding has no layout. Nothing is verified
-/// here.
+/// The initializer compares all other bytes with constants, and returns nil for any other encoding. It verifies no
+/// digest, signature or certificate.
 package struct AppleSignatureLayout {
     /// The signing certificate followed by the intermediate.
     package let certificates: Range<Int>
     package let issuerAndSerialNumber: Range<Int>
-    /// The signed attributes with their header.
+    /// The signed attributes, including their tag and length.
     package let signedAttributes: Range<Int>
     package let signingTime: Range<Int>
     package let messageDigest: Range<Int>
@@ -16,40 +16,44 @@ package struct AppleSignatureLayout {
     package init?(_ message: [UInt8], _ version: ApplePayToken.Version) {
         let constants = EncodingConstants.of(version)
         var reader = DERReader(message)
-        guard reader.literal(EncodingConstants.start), var digests = reader.enter(0x31),
-            EncodingConstants.skipSHA256(&digests), digests.isAtEnd, reader.literal(EncodingConstants.noContent)
+        guard reader.readLiteral(EncodingConstants.start), var digests = reader.enter(0x31),
+            EncodingConstants.skipSHA256(&digests), digests.isAtEnd, reader.readLiteral(EncodingConstants.noContent)
         else { return nil }
         let start = reader.position
-        guard reader.element(0x30) != nil, reader.element(0x30) != nil else { return nil }
+        guard reader.readElement(0x30) != nil, reader.readElement(0x30) != nil else { return nil }
         certificates = start..<reader.position
-        guard reader.literal(EncodingConstants.endOfContents), var signers = reader.enter(0x31),
-            reader.literal(EncodingConstants.end), reader.isAtEnd, var signer = signers.enter(0x30), signers.isAtEnd,
-            signer.literal(EncodingConstants.version1), let identifier = signer.contents(0x30),
+        guard reader.readLiteral(EncodingConstants.endOfContents), var signers = reader.enter(0x31),
+            reader.readLiteral(EncodingConstants.end), reader.isAtEnd, var signer = signers.enter(0x30),
+            signers.isAtEnd,
+            signer.readLiteral(EncodingConstants.version1), let identifier = signer.readContents(0x30),
             EncodingConstants.skipSHA256(&signer)
         else { return nil }
         issuerAndSerialNumber = identifier
         let attributesStart = signer.position
         guard var attributes = signer.enter(0xA0) else { return nil }
         signedAttributes = attributesStart..<signer.position
-        guard signer.literal(constants.signatureAlgorithm), let signature = signer.contents(0x04), signer.isAtEnd else {
+        guard signer.readLiteral(constants.signatureAlgorithm), let signature = signer.readContents(0x04),
+            signer.isAtEnd
+        else {
             return nil
         }
         self.signature = signature
-        // Apple's order is the order that DER requires for a SET OF: each attribute is longer than the one before.
-        guard attributes.literal(EncodingConstants.contentType), attributes.literal(EncodingConstants.signingTime),
-            let time = attributes.contents(0x17), time.count == 13
+        // Apple's order is the one that DER requires for a SET OF. Here it is the order of the attributes' lengths.
+        guard attributes.readLiteral(EncodingConstants.contentType),
+            attributes.readLiteral(EncodingConstants.signingTime),
+            let time = attributes.readContents(0x17), time.count == 13
         else { return nil }
         signingTime = time
-        // Optional: tokens of 2014 do not have it.
-        _ = attributes.literal(constants.algorithmProtection)
-        guard attributes.literal(EncodingConstants.messageDigest), let digest = attributes.contents(0x04),
+        // This attribute is optional, because tokens of 2014 do not have it.
+        _ = attributes.readLiteral(constants.algorithmProtection)
+        guard attributes.readLiteral(EncodingConstants.messageDigest), let digest = attributes.readContents(0x04),
             digest.count == 32, attributes.isAtEnd
         else { return nil }
         messageDigest = digest
     }
 }
 
-/// The bytes that are the same in all signatures of a version.
+/// The bytes that are the same in all signatures of a token version.
 private struct EncodingConstants {
     let signatureAlgorithm: [UInt8]
     let algorithmProtection: [UInt8]
@@ -61,10 +65,10 @@ private struct EncodingConstants {
         }
     }
 
-    /// The start of the ContentInfo of signedData version 1. The length byte `80` means an indefinite length.
+    /// The start of a ContentInfo that contains signedData version 1. The length byte 0x80 means an indefinite length.
     static let start = [0x30, 0x80, 0x06, 0x09] + OID.signedData + [0xA0, 0x80, 0x30, 0x80] + version1
     static let version1: [UInt8] = [0x02, 0x01, 0x01]
-    /// EncapsulatedContentInfo of data without content, and the header of the certificates.
+    /// An EncapsulatedContentInfo of type data without content, and then the tag and length of the certificates.
     static let noContent = [0x30, 0x80, 0x06, 0x09] + OID.data + endOfContents + [0xA0, 0x80]
     /// The end-of-contents octets of one element of indefinite length.
     static let endOfContents: [UInt8] = [0, 0]
@@ -72,12 +76,12 @@ private struct EncodingConstants {
     static let end = endOfContents + endOfContents + endOfContents
     static let contentType =
         [0x30, 0x18, 0x06, 0x09] + OID.contentType + [0x31, 0x0B, 0x06, 0x09] + OID.data
-    /// The attribute up to the header of its value.
+    /// The attribute up to, and without, the tag of its value.
     static let signingTime = [0x30, 0x1C, 0x06, 0x09] + OID.signingTime + [0x31, 0x0F]
-    /// The attribute up to the header of its value.
+    /// The attribute up to, and without, the tag of its value.
     static let messageDigest = [0x30, 0x2F, 0x06, 0x09] + OID.messageDigest + [0x31, 0x22]
     static let sha256 = [0x30, 0x0B, 0x06, 0x09] + OID.sha256
-    /// SHA-256 with NULL as parameters, as in tokens of 2014.
+    /// The algorithm identifier of SHA-256 with NULL as parameters, as in tokens of 2014.
     static let sha256WithNull = [0x30, 0x0D, 0x06, 0x09] + OID.sha256 + [0x05, 0x00]
 
     static let ec = EncodingConstants(
@@ -90,6 +94,6 @@ private struct EncodingConstants {
             + sha256 + [0xA1, 0x0D, 0x06, 0x09] + OID.sha256WithRSA + [0x05, 0x00])
 
     static func skipSHA256(_ reader: inout DERReader) -> Bool {
-        reader.literal(sha256) || reader.literal(sha256WithNull)
+        reader.readLiteral(sha256) || reader.readLiteral(sha256WithNull)
     }
 }

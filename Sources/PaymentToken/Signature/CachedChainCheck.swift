@@ -1,16 +1,20 @@
 import Crypto
 
-/// The fast check of a signature, for tokens that have exactly Apple's layout and whose certificate chain is in the cache.
+/// The fast check of a signature. It works for tokens whose signature is encoded exactly as Apple encodes it and whose
+/// certificate chain is in the cache.
 ///
-/// It verifies one signature, where ``FullSignatureCheck`` parses a CMS message and three certificates and verifies three
-/// signatures. It rejects nothing: for any token that it cannot accept, it records nothing and leaves the decision to
-/// the full check. Tests verify that every token accepted here is accepted there with the same findings.
+/// It verifies only one signature. ``FullSignatureCheck`` parses a CMS message and three certificates and verifies
+/// three signatures.
+///
+/// It never rejects a token. If it cannot accept a token, it records nothing, and the full check decides. Tests verify
+/// that the full check accepts every token that this check accepts, with the same findings.
 struct CachedChainCheck {
     let cache: ChainCache
 
-    /// Records all checks except environment and signing time, as passed.
+    /// Records that all checks except environment and signing time passed, if they did.
     ///
-    /// - Returns: the details for the remaining checks; nil, with nothing recorded, if the token cannot be accepted.
+    /// - Returns: the details for the remaining checks. If the token cannot be accepted, records nothing and returns
+    ///   nil.
     func run(_ token: ApplePayToken, _ builder: inout VerificationBuilder) -> SignerDetails? {
         guard let layout = AppleSignatureLayout(token.signature, token.version),
             let chain = cache.chain(of: Array(token.signature[layout.certificates])),
@@ -20,7 +24,8 @@ struct CachedChainCheck {
             chain.validity.contains(time),
             Self.digest(token).elementsEqual(token.signature[layout.messageDigest])
         else { return nil }
-        // RFC 5652 section 5.4: the signature covers the attributes as a SET OF; the message has the tag [0] instead.
+        // The signature covers the attributes with the tag of a SET OF (0x31). In the message they have the tag [0]
+        // instead (RFC 5652 section 5.4).
         var attributes = Array(token.signature[layout.signedAttributes])
         attributes[0] = 0x31
         guard chain.key.isValid(signature: token.signature[layout.signature], over: attributes) else { return nil }

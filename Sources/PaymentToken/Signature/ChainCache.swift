@@ -1,16 +1,19 @@
 import Synchronization
 
-/// A cache of valid certificate chains, so that the next token of the same signer needs one signature verification
-/// instead of three.
+/// A cache of valid certificate chains. If the chain of a token is in the cache, the token needs one signature
+/// verification instead of three.
 ///
-/// The key is the DER encoding of the signing certificate and the intermediate. A chain that is valid at one time within
-/// the validity periods of all three certificates is valid at any such time, so a lookup compares the time only. The
-/// cache contains only chains that end in a trusted root, so an attacker cannot fill it; its size is limited anyway.
+/// The cache key is the DER encoding of the signing certificate and the intermediate. A cached chain is valid at every
+/// time at which all three certificates are valid, so the caller of a lookup needs to compare only the time with
+/// ``Chain/validity``.
+///
+/// An attacker cannot fill the cache, because it contains only chains that end in a trusted root. Its size is limited
+/// nevertheless.
 final class ChainCache: Sendable {
     /// A valid chain.
     struct Chain: Sendable {
         let key: VerificationKey
-        /// The DER contents of the signing certificate's `IssuerAndSerialNumber`.
+        /// The signing certificate's `IssuerAndSerialNumber` in DER, without its tag and length.
         let issuerAndSerialNumber: [UInt8]
         let signerCommonNames: [String]
         /// The period in which all three certificates are valid.
@@ -32,8 +35,8 @@ final class ChainCache: Sendable {
         entries.withLock { $0.chains[certificates] }
     }
 
-    /// Adds a chain, and removes the oldest one if the cache is full. The caller must have verified the chain and the
-    /// markers.
+    /// Adds a chain, and removes the oldest one if the cache is full. The caller must have verified the chain, and
+    /// checked that the signing certificate and the intermediate have Apple's marker extensions.
     func insert(leaf: X509Certificate, intermediate: X509Certificate, root: X509Certificate) {
         let all = [leaf, intermediate, root]
         let starts = all.compactMap(\.notBefore)

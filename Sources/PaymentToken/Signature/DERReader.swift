@@ -1,6 +1,8 @@
-/// Reads elements with one-byte tags and definite lengths in their shortest form, up to 65,535 bytes.
+/// Reads ASN.1 elements in DER, one after the other. It supports tags of one byte and contents of up to 65,535 bytes.
 ///
-/// A failed read does not move the position and never accesses bytes outside the bounds.
+/// Every read starts at the position and moves it to the end of what was read. Reading an element fails if the next
+/// element has another tag, is incomplete, or has a length that is indefinite or not in its shortest form. A failed
+/// read does not move the position.
 struct DERReader {
     private let bytes: [UInt8]
     private(set) var position: Int
@@ -16,20 +18,18 @@ struct DERReader {
 
     var isAtEnd: Bool { position == end }
 
-    /// Reads exactly these bytes.
+    /// Reads these bytes, which may be several elements or a part of one.
     ///
     /// - Returns: false if the next bytes are different.
-    mutating func literal(_ expected: [UInt8]) -> Bool {
+    mutating func readLiteral(_ expected: [UInt8]) -> Bool {
         guard end - position >= expected.count else { return false }
         for offset in expected.indices where bytes[position + offset] != expected[offset] { return false }
         position += expected.count
         return true
     }
 
-    /// Reads an element with this tag.
-    ///
-    /// - Returns: the position of its contents; nil if the next element has another tag.
-    mutating func contents(_ tag: UInt8) -> Range<Int>? {
+    /// Reads an element with this tag, and returns the range of its contents; nil if that fails.
+    mutating func readContents(_ tag: UInt8) -> Range<Int>? {
         guard end - position >= 2, bytes[position] == tag else { return nil }
         var start = position + 2
         var count = Int(bytes[position + 1])
@@ -52,19 +52,15 @@ struct DERReader {
         return start..<position
     }
 
-    /// Reads an element with this tag.
-    ///
-    /// - Returns: its position, header included; nil if the next element has another tag.
-    mutating func element(_ tag: UInt8) -> Range<Int>? {
+    /// Reads an element with this tag, and returns the range of the whole element with tag and length; nil if that fails.
+    mutating func readElement(_ tag: UInt8) -> Range<Int>? {
         let start = position
-        guard contents(tag) != nil else { return nil }
+        guard readContents(tag) != nil else { return nil }
         return start..<position
     }
 
-    /// Reads an element with this tag.
-    ///
-    /// - Returns: a reader of its contents; nil if the next element has another tag.
+    /// Reads an element with this tag, and returns a reader of its contents; nil if that fails.
     mutating func enter(_ tag: UInt8) -> DERReader? {
-        contents(tag).map { DERReader(bytes, $0) }
+        readContents(tag).map { DERReader(bytes, $0) }
     }
 }

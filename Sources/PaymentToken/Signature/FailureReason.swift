@@ -1,7 +1,7 @@
 import CLibCrypto
 
-/// The reason why a check of a token's signature failed, for programs. ``TokenVerification/Check/finding`` describes it
-/// for people.
+/// The reason why a check of a token's signature failed, which programs can compare.
+/// ``TokenVerification/Check/finding`` is the human-readable text.
 package enum FailureReason: Hashable, Sendable {
     // The structure of the CMS message.
     case notCMS
@@ -44,7 +44,7 @@ package enum ChainFailure: Hashable, Sendable {
     case signatureMismatch
     case issuerNotFound
     case notCertificateAuthority
-    /// The chain found is not the signing certificate, the intermediate and a trusted root.
+    /// The chain does not consist of the signing certificate, the intermediate and a trusted root.
     case unexpectedChain
     /// Any other error of libcrypto's `X509_verify_cert`.
     case other(code: Int32)

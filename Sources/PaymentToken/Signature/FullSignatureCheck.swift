@@ -1,6 +1,7 @@
 import Crypto
 
-/// The full check of a signature with libcrypto. It accepts any BER encoding and records a finding for every check.
+/// The full check of a signature with libcrypto. It accepts any BER encoding, and records a finding for every check
+/// that it makes.
 ///
 /// Source: Apple, "Payment token format reference", "Verify the signature"; RFC 5652 sections 5 and 11.
 struct FullSignatureCheck {
@@ -21,7 +22,7 @@ struct FullSignatureCheck {
             try Self.requireUnsignedFields(of: message)
             attributes = try SignedAttributes(signer)
         } catch {
-            builder.fail(.structure, error.reason, error.finding)
+            builder.fail(.structure, reason: error.reason, error.finding)
             return nil
         }
         builder.signingTime = attributes.signingTime
@@ -29,7 +30,7 @@ struct FullSignatureCheck {
         let leaves = certificates.filter(signer.identifies)
         guard leaves.count == 1 else {
             builder.fail(
-                .structure, .signingCertificateCount(leaves.count),
+                .structure, reason: .signingCertificateCount(leaves.count),
                 "the signer identifies \(leaves.count) of the \(certificates.count) certificates, expected one")
             return nil
         }
@@ -115,7 +116,7 @@ struct FullSignatureCheck {
             builder.pass(.messageDigest, PassedFinding.messageDigest)
         } else {
             builder.fail(
-                .messageDigest, .digestMismatch,
+                .messageDigest, reason: .digestMismatch,
                 "the signed digest is not the digest of this token's \(token.keyMaterialName), data, transactionId"
                     + (token.applicationDataHash == nil ? "" : " and applicationData"))
         }
@@ -127,20 +128,22 @@ struct FullSignatureCheck {
     ) {
         guard leaf.verificationKey?.type == version.signingKeyType else {
             builder.fail(
-                .signature, .signingKeyType, "the signing certificate has no readable \(version.signingKeyType)")
+                .signature, reason: .signingKeyType,
+                "the signing certificate has no readable \(version.signingKeyType)")
             return
         }
         if signer.isSigned(by: leaf) {
             builder.pass(.signature, PassedFinding.signature)
         } else {
             builder.fail(
-                .signature, .signatureMismatch,
+                .signature, reason: .signatureMismatch,
                 "the key of the signing certificate did not make the signature over the signed attributes")
         }
     }
 
-    /// Besides the signing certificate there must be exactly one certificate that is not self-issued: the intermediate.
-    /// Root certificates in the token are ignored and never trusted.
+    /// Checks the marker extensions and the certificate chain. Besides the signing certificate, the token must contain
+    /// exactly one certificate that is not self-issued: the intermediate. Root certificates in the token are ignored
+    /// and never trusted.
     private func checkCertificates(
         _ leaf: X509Certificate, _ certificates: [X509Certificate], _ time: ASN1Time,
         _ builder: inout VerificationBuilder
@@ -148,22 +151,22 @@ struct FullSignatureCheck {
         let others = certificates.filter { $0 !== leaf && !$0.isSelfIssued }
         guard others.count == 1 else {
             let finding = "found \(others.count) intermediate certificates, expected exactly one"
-            builder.fail(.markers, .intermediateCount(others.count), finding)
-            builder.fail(.certificateChain, .intermediateCount(others.count), finding)
+            builder.fail(.markers, reason: .intermediateCount(others.count), finding)
+            builder.fail(.certificateChain, reason: .intermediateCount(others.count), finding)
             return
         }
         let intermediate = others[0]
         let hasMarkers = checkMarkers(leaf, intermediate, &builder)
         guard leaf.allowsDigitalSignature else {
             builder.fail(
-                .certificateChain, .signingKeyUsage,
+                .certificateChain, reason: .signingKeyUsage,
                 "the key usage of the signing certificate does not include digitalSignature")
             return
         }
         switch chainVerifier.verify(leaf: leaf, intermediate: intermediate, at: time) {
         case .invalid(let failure, let description):
             builder.fail(
-                .certificateChain, .chain(failure),
+                .certificateChain, reason: .chain(failure),
                 "\(description); expected a chain to a trusted root that is valid at the signing time \(time)")
         case .valid(let root):
             builder.pass(.certificateChain, PassedFinding.certificateChain)
@@ -185,7 +188,8 @@ struct FullSignatureCheck {
             + (lacksIntermediateMarker
                 ? ["the intermediate has no extension \(OID.dotted(OID.applicationIntegrationCA))"] : [])
         builder.fail(
-            .markers, .missingMarkers(signingCertificate: lacksLeafMarker, intermediate: lacksIntermediateMarker),
+            .markers,
+            reason: .missingMarkers(signingCertificate: lacksLeafMarker, intermediate: lacksIntermediateMarker),
             missing.joined(separator: "; ") + "; expected Apple's marker extensions")
         return false
     }

@@ -1,4 +1,4 @@
-/// Object identifiers, as the contents octets of their DER encoding.
+/// Object identifiers, as DER without tag and length.
 enum OID {
     /// 1.2.840.113549.1.7.1
     static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]

@@ -1,4 +1,4 @@
-/// The findings of checks that passed, the same for the full check and for the check with a cached chain.
+/// The findings of checks that passed. The full check and the check with a cached chain use the same texts.
 enum PassedFinding {
     static let structure = "one detached CMS message of one signer with SHA-256 and all required signed attributes"
     static let messageDigest = "the signed digest is the digest of this token's content"

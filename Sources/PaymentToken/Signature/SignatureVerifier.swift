@@ -1,9 +1,10 @@
 public import FoundationEssentials
 package import Vocabulary
 
-/// Verifies that Apple signed a payment token, and that it did so recently. Needs no key and decrypts nothing.
+/// Verifies that Apple signed a payment token, and signed it recently. This needs no key and does not decrypt the
+/// token.
 ///
-/// Use one verifier for all threads: it caches certificate chains.
+/// Use one verifier for all threads, because it caches certificate chains.
 ///
 /// Source: Apple, "Payment token format reference", "Verify the signature".
 public struct SignatureVerifier: Sendable {
@@ -42,7 +43,7 @@ public struct SignatureVerifier: Sendable {
         }
     }
 
-    /// Verifies the signature of a token. Never throws: every check has its own result.
+    /// Verifies the signature of a token. This method never throws; the returned value has a result for every check.
     ///
     /// The certificate chain must be valid at the signing time, not now, so that the signature of an old token can be
     /// verified after its certificates have expired.
@@ -54,14 +55,15 @@ public struct SignatureVerifier: Sendable {
         verify(token, receivedAt: Timestamp(receivedAt))
     }
 
-    /// Verifies the signature of a token with the cached chain if possible, else in full.
+    /// Verifies the signature of a token with the fast check. If that cannot accept the token, makes the full check.
     package func verify(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification {
         verifyWithCachedChain(token, receivedAt: receivedAt) ?? verifyInFull(token, receivedAt: receivedAt)
     }
 
     /// Makes the fast check only.
     ///
-    /// - Returns: nil if the chain is not in the cache, the signature does not have Apple's layout, or a check fails.
+    /// - Returns: nil if the chain is not in the cache, the signature is not encoded exactly as Apple encodes it
+    ///   (``AppleSignatureLayout``), or a check other than environment and signing time fails.
     package func verifyWithCachedChain(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification? {
         var builder = VerificationBuilder()
         let check = CachedChainCheck(cache: fullCheck.cache)
@@ -88,9 +90,10 @@ public struct SignatureVerifier: Sendable {
 
     private func checkEnvironment(_ signer: SignerDetails, _ builder: inout VerificationBuilder) {
         let found = TokenEnvironment(signerCommonNames: signer.commonNames)
+        // The sandbox environment accepts tokens of both environments: see TokenEnvironment.
         if found == .sandbox && environment == .production {
             builder.fail(
-                .environment, .environment,
+                .environment, reason: .environment,
                 "found a signing certificate of the sandbox environment, expected the production environment")
         } else {
             builder.pass(
@@ -108,7 +111,7 @@ public struct SignatureVerifier: Sendable {
             builder.pass(.signingTime, "signed at \(signedAt), received at \(receivedAt)")
         } else {
             builder.fail(
-                .signingTime, .outsideTimeWindow,
+                .signingTime, reason: .outsideTimeWindow,
                 "found the signing time \(signedAt), expected one from \(earliest) to \(latest)")
         }
     }

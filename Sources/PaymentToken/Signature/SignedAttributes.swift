@@ -1,5 +1,5 @@
-/// The attributes that the signature covers: three that must be present exactly once, and CMSAlgorithmProtection, which
-/// is optional.
+/// The attributes that the signature covers. contentType, messageDigest and signingTime must be present exactly once.
+/// CMSAlgorithmProtection is optional.
 struct SignedAttributes {
     let signingTime: ASN1Time
     let messageDigest: [UInt8]
@@ -27,8 +27,8 @@ struct SignedAttributes {
         try Self.checkAlgorithmProtection(signer)
     }
 
-    /// RFC 6211 section 3: the algorithms in the attribute must be those of the signer. libcrypto 3.0 does not check
-    /// this.
+    /// Checks that the algorithms in the CMSAlgorithmProtection attribute are those of the signer (RFC 6211 section 3).
+    /// libcrypto 3.0 does not check this.
     private static func checkAlgorithmProtection(
         _ signer: CMSSigner
     ) throws(FullSignatureCheck.StructureFailure) {

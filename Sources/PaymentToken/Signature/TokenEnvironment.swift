@@ -1,14 +1,15 @@
 /// An environment of Apple Pay.
 public enum TokenEnvironment: String, Sendable, CaseIterable {
-    /// Real cards. Tokens of Apple's sandbox are rejected.
+    /// The environment with real cards. A verifier for it rejects tokens of Apple's sandbox.
     case production
-    /// Test cards. Tokens of Apple's sandbox are accepted, and so are real ones.
+    /// The environment with test cards. A verifier for it accepts tokens of Apple's sandbox, and tokens of real cards
+    /// too.
     case sandbox
 
-    /// Creates the environment to which a signing certificate belongs.
+    /// Finds the environment to which a signing certificate belongs.
     ///
-    /// Sandbox tokens have the same certificate chain and the same extensions as real ones. Only the common name of the
-    /// signing certificate is different.
+    /// Signing certificates of the sandbox have the same issuers and extensions as those of production. Only the common
+    /// name is different.
     init(signerCommonNames commonNames: [String]) {
         self = commonNames.contains { $0.uppercased().hasSuffix("_UC4-SANDBOX") } ? .sandbox : .production
     }

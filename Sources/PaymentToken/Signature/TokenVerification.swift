@@ -11,7 +11,8 @@ public struct TokenVerification: Sendable, Hashable {
         case messageDigest
         /// The key of the signing certificate made the signature over the signed attributes.
         case signature
-        /// The signing certificate and the intermediate have Apple's marker extensions.
+        /// The signing certificate and the intermediate have the extensions by which Apple marks certificates for
+        /// payment tokens.
         case markers
         /// The signing certificate, the intermediate and a trusted root form a chain that is valid at the signing time.
         case certificateChain
@@ -25,9 +26,10 @@ public struct TokenVerification: Sendable, Hashable {
     public enum Outcome: String, Sendable, CaseIterable {
         /// The check passed.
         case passed
-        /// The check failed: the token is not verified.
+        /// The check failed. The token is not verified.
         case failed
-        /// The check was not made because an earlier check failed: the token is not verified.
+        /// The check was not made. In a ``TokenVerification``, an earlier check failed, and the token is not verified.
+        /// In a ``TransactionCheck``, no value was expected.
         case notChecked
     }
 
@@ -37,9 +39,10 @@ public struct TokenVerification: Sendable, Hashable {
         public let name: CheckName
         /// The outcome of the check.
         public let outcome: Outcome
-        /// The values found and, if the check failed, those expected: lower case, no full stop, no secrets.
+        /// A human-readable text with the values found and, if the check failed, those expected. It begins in lower
+        /// case, has no full stop, and contains no secrets.
         public let finding: String
-        /// The reason of the failure; nil unless the check failed.
+        /// The reason of the failure; nil if the check passed or was not made.
         package let failureReason: FailureReason?
 
         static func notChecked(_ name: CheckName) -> Check {
@@ -51,7 +54,7 @@ public struct TokenVerification: Sendable, Hashable {
 
     /// The results of all checks, in the order of ``CheckName``.
     public let checks: [Check]
-    /// The signing time that the signature states; nil if it cannot be read. Trust it only if ``isVerified`` is true.
+    /// The signing time in the signature; nil if it cannot be read. Trust it only if ``isVerified`` is true.
     public let signingTime: Date?
 
     /// Whether every check passed.
@@ -67,7 +70,8 @@ public struct TokenVerification: Sendable, Hashable {
 
     /// Throws an error unless every check passed.
     ///
-    /// - Throws: ``PaymentTokenError`` with code `verificationFailed`; its detail describes the first check that failed.
+    /// - Throws: ``PaymentTokenError`` with code `verificationFailed`. Its detail describes the first check that
+    ///   failed.
     public func requireVerified() throws(PaymentTokenError) {
         guard let check = checks.first(where: { $0.outcome == .failed }) ?? refusals.first else { return }
         throw PaymentTokenError(.verificationFailed, "\(check.name.rawValue): \(check.finding)")

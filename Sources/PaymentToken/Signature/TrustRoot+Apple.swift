@@ -3,8 +3,8 @@ import Vocabulary
 extension TrustRoot {
     /// Apple Root CA - G3, the root of every payment token's certificate chain. Valid until 2039-04-30.
     ///
-    /// SHA-256 63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179. The same certificate as
-    /// `etc/trust/AppleRootCA-G3.pem`, taken from the Debian package `testssl.sh`.
+    /// Its SHA-256 fingerprint is 63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179. It is the
+    /// certificate in `etc/trust/AppleRootCA-G3.pem`, which was taken from the Debian package `testssl.sh`.
     public static let appleRootCAG3: TrustRoot = {
         guard let der = Base64.decode(appleRootCAG3Base64), let root = try? TrustRoot(derRepresentation: der) else {
             preconditionFailure("the constant below is a valid certificate: a test compares its fingerprint")

@@ -9,8 +9,8 @@ public struct TrustRoot: Sendable, Hashable {
 
     /// Creates a trust root from a certificate in DER.
     ///
-    /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` unless the bytes are exactly one certificate of a
-    ///   certificate authority whose subject and issuer are equal.
+    /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` if the bytes are not exactly one certificate, or if
+    ///   it is not a certificate authority's with equal subject and issuer.
     public init(derRepresentation: some Collection<UInt8>) throws(PaymentTokenError) {
         let bytes = Array(derRepresentation)
         guard let certificate = X509Certificate(derRepresentation: bytes) else {

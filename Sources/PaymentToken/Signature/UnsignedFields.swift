@@ -1,10 +1,11 @@
-/// The fields of a CMS message that no signature covers (RFC 5652 section 5.4) and that libcrypto does not check: the
-/// versions, the set of digest algorithms, and the form of the signer identifier.
+/// The fields of a CMS message that no signature covers (RFC 5652 section 5.4) and that libcrypto does not check. They
+/// are the versions, the set of digest algorithms, and the form of the signer identifier.
 ///
-/// Each has one permitted value, the one that Apple sends, so that any change to them is rejected.
+/// Only values that Apple sends are permitted, so that any other change to these fields is rejected.
 struct UnsignedFields {
     private static let version1: [UInt8] = [1]
-    /// SHA-256 without parameters, as in tokens of 2023, or with NULL as parameters, as in tokens of 2014.
+    /// The permitted sets of digest algorithms: SHA-256 without parameters, as in tokens of 2023, or with NULL as
+    /// parameters, as in tokens of 2014.
     private static let onlySHA256 = [
         [0x30, 0x0B, 0x06, 0x09] + OID.sha256, [0x30, 0x0D, 0x06, 0x09] + OID.sha256 + [0x05, 0x00],
     ]
@@ -15,24 +16,24 @@ struct UnsignedFields {
     private let hasIssuerAndSerialNumber: Bool
 
     /// - Parameter der: a CMS message of signed data with one signer, in DER.
-    /// - Returns: nil if the message has other elements than these.
+    /// - Returns: nil if the message does not have the structure that RFC 5652 requires of signed data with one signer.
     init?(_ der: [UInt8]) {
         var reader = DERReader(der)
-        guard var message = reader.enter(0x30), reader.isAtEnd, message.contents(0x06) != nil,
+        guard var message = reader.enter(0x30), reader.isAtEnd, message.readContents(0x06) != nil,
             var content = message.enter(0xA0), var signedData = content.enter(0x30),
-            let version = signedData.contents(0x02), let digestAlgorithms = signedData.contents(0x31),
-            signedData.contents(0x30) != nil
+            let version = signedData.readContents(0x02), let digestAlgorithms = signedData.readContents(0x31),
+            signedData.readContents(0x30) != nil
         else { return nil }
-        // The optional certificates and revocation lists.
-        _ = signedData.contents(0xA0)
-        _ = signedData.contents(0xA1)
+        // Skip the certificates and revocation lists, which are optional.
+        _ = signedData.readContents(0xA0)
+        _ = signedData.readContents(0xA1)
         guard var signers = signedData.enter(0x31), signedData.isAtEnd, var signer = signers.enter(0x30),
-            signers.isAtEnd, let signerVersion = signer.contents(0x02)
+            signers.isAtEnd, let signerVersion = signer.readContents(0x02)
         else { return nil }
         self.version = Array(der[version])
         self.digestAlgorithms = Array(der[digestAlgorithms])
         self.signerVersion = Array(der[signerVersion])
-        hasIssuerAndSerialNumber = signer.contents(0x30) != nil
+        hasIssuerAndSerialNumber = signer.readContents(0x30) != nil
     }
 
     /// - Throws: ``FullSignatureCheck/StructureFailure`` if a field does not have the permitted value.

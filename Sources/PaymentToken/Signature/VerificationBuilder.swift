@@ -9,7 +9,7 @@ struct VerificationBuilder {
         checks[name] = .init(name: name, outcome: .passed, finding: finding, failureReason: nil)
     }
 
-    mutating func fail(_ name: TokenVerification.CheckName, _ reason: FailureReason, _ finding: String) {
+    mutating func fail(_ name: TokenVerification.CheckName, reason: FailureReason, _ finding: String) {
         checks[name] = .init(name: name, outcome: .failed, finding: finding, failureReason: reason)
     }
 
