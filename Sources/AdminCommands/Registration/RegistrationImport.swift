@@ -40,7 +40,7 @@ struct RegistrationImport: AsyncParsableCommand {
                 return .done(warnings.isEmpty ? [:] : ["warnings": warnings.joined(separator: "; ")])
             }
         }
-        try summary.conclude(global.printer)
+        try summary.printAndThrowIfFailed(global.printer)
     }
 }
 
