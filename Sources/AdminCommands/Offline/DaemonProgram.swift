@@ -16,7 +16,7 @@ enum DaemonProgram {
         )
     }
 
-    /// In the directory of this program.
+    /// The path of `merchantkeyd` in the directory of this program; nil if there is no such program.
     private static var siblingPath: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { bytes in

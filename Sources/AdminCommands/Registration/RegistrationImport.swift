@@ -45,7 +45,8 @@ struct RegistrationImport: AsyncParsableCommand {
 }
 
 extension AdminClient {
-    /// Whether, according to the daemon's record, Apple has what the line requests. Does not ask Apple.
+    /// Whether the daemon's record shows everything that the line requests as registered. The daemon does not ask
+    /// Apple.
     fileprivate func hasRegistered(_ request: RegisterRequest) async throws(ClientError) -> Bool {
         let found: RegistrationDocument
         do throws(ClientError) {
