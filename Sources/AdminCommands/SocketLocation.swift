@@ -1,6 +1,6 @@
 import Foundation
 
-/// The paths of the daemon's sockets, from the options and the environment.
+/// Determines the paths of the daemon's sockets from the options and the environment.
 package struct SocketLocation: Sendable {
     /// The environment variables that determine the paths.
     package struct Variables: Sendable {

@@ -11,7 +11,7 @@ struct AdminResponse: Sendable {
     var body: ByteBuffer
     var merchant: MerchantIdentifier?
     var key: PublicKeyHash?
-    /// Nothing was changed: the caller asked for a dry run.
+    /// Whether the caller requested a dry run, so that nothing was changed.
     var isDryRun = false
     /// All responses share one copy of the body in memory, so the body does not count against the memory limit.
     var isShared = false
@@ -22,7 +22,7 @@ struct AdminResponse: Sendable {
         self.body = body
     }
 
-    /// JSON with its members sorted by name, so that equal documents are equal bytes.
+    /// A response with JSON. Its members are sorted by name, so that equal documents are equal bytes.
     init(_ document: some Encodable, status: HTTPResponse.Status = .ok) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -140,7 +140,8 @@ package struct DecryptorServer: Service {
         ])
     }
 
-    /// Stops accepting, lets every connection end, and closes those that are still open after the drain time.
+    /// Accepts no further connection, lets every connection end, and closes the connections that are still open after
+    /// the drain time.
     private func drain(_ server: any Channel, _ gate: SocketGate) async {
         logger.info("decryptor socket draining")
         // This throws if the socket is already closed.

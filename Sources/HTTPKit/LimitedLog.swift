@@ -22,7 +22,7 @@ package final class LimitedLog: Sendable {
     private struct Count {
         /// How many lines may be written now.
         var allowance: Int
-        /// When the allowance last grew.
+        /// When `allowance` last grew.
         var since: ContinuousClock.Instant
         var leftOut = 0
     }

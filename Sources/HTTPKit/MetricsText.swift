@@ -7,7 +7,7 @@ package struct MetricsText: Sendable {
     }
 
     package struct Sample: Sendable {
-        /// Added to the metric's name, such as `_bucket`.
+        /// The suffix that is added to the metric's name, such as `_bucket`.
         let suffix: String
         let labels: [(name: String, value: String)]
         let value: String

@@ -13,7 +13,9 @@ extension AdminClient {
         try await call(.POST, Paths.registrations, request)
     }
 
-    /// - Parameter dryRun: returns what would be removed, and removes nothing.
+    /// Unregisters domains of a merchant with Apple.
+    ///
+    /// - Parameter dryRun: if true, the daemon returns which domains it would unregister, and changes nothing.
     package func unregister(
         _ partner: PartnerInternalMerchantIdentifier, _ request: UnregisterRequest, dryRun: Bool
     ) async throws(ClientError) -> Response<WithdrawalDocument> {
@@ -21,7 +23,7 @@ extension AdminClient {
             .DELETE, Paths.registration(partner), request, query: dryRun ? [("dryRun", "true")] : [])
     }
 
-    /// - Parameter refresh: asks Apple instead of reading the daemon's record.
+    /// - Parameter refresh: if true, the daemon asks Apple. Otherwise it returns its own record.
     package func registration(
         _ partner: PartnerInternalMerchantIdentifier, refresh: Bool
     ) async throws(ClientError) -> Response<RegistrationDocument> {

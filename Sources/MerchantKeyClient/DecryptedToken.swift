@@ -16,7 +16,8 @@ public struct DecryptedToken: Sendable {
 
     /// The decrypted payment data: the bytes of its JSON text, unchanged.
     public let plaintext: [UInt8]
-    /// Whether the daemon verified the token: it checked the signature, and no check of the verification failed.
+    /// Whether the daemon verified the token and all checks of the verification passed, including that of the
+    /// signature.
     public let isVerified: Bool
     /// Every check: first those of the verification, then the comparisons with the ``PaymentExpectation``.
     public let checks: [Check]

@@ -10,7 +10,8 @@ extension DecryptorClient {
     /// - Parameters:
     ///   - paymentData: the JSON text of the token's `paymentData`, as it was received.
     ///   - expectation: the payment that the token must be for.
-    ///   - claim: whether to claim the payment, so that no other call can decrypt the same token again.
+    ///   - claim: whether the daemon records that the token was used. Later calls that claim the same token are then
+    ///     refused.
     ///   - idempotencyKey: identifies this attempt to take the payment, 1 to 255 visible ASCII characters. If the call
     ///     throws ``ClientError/unreachable(socketPath:why:)``, the payment may already be claimed: repeat the
     ///     identical call with the same key. For an hour, the same caller then receives the same response. Without a

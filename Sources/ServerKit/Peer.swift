@@ -20,7 +20,8 @@ package struct Peer: Sendable {
     }
 
     /// - Parameters:
-    ///   - key: the key pair that the request names; evaluated only for a refusal.
+    ///   - key: the key pair that the request names, for the record of a refusal. Evaluated only if the caller is
+    ///     refused.
     ///   - merchant: the merchant that the permit must be for; nil accepts a permit that is for any merchant.
     /// - Throws: `forbidden`, naming the missing permit. The refusal is recorded for the audit.
     package func require(
@@ -45,7 +46,8 @@ package struct Peer: Sendable {
         }
     }
 
-    /// - Parameter key: evaluated only for a refusal.
+    /// - Parameter key: the key pair that the request names, for the record of a refusal. Evaluated only if the caller
+    ///   is refused.
     /// - Throws: `forbidden` if the caller has no permit at all. The refusal is recorded for the audit.
     package func requireAnyPermit(of key: @autoclosure () -> PublicKeyHash?) throws(MerchantError) {
         guard !grants.allowNothing else {

@@ -4,7 +4,7 @@ package import MerchantCore
 package import MerchantOperations
 import StrictJSON
 
-/// Turns an error into a problem document, and writes what an operator must know to the log.
+/// Turns an error into a problem document, and logs it.
 ///
 /// The log never contains the detail of a refused request. If a payment is not as expected, the detail names values of
 /// the payment.

@@ -5,8 +5,8 @@ package import MerchantCore
 package import MerchantOperations
 package import NIOCore
 
-/// Decides about each accepted connection of a Unix socket: who is calling, what the caller may do, and whether the
-/// connection stays open.
+/// Checks each accepted connection of a Unix socket. It identifies the caller, determines the caller's permits, and
+/// decides whether the connection may stay open.
 package struct SocketGate: Sendable {
     private let policy: CallerPolicy
     private let admission: ConnectionAdmission

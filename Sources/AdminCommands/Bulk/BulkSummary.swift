@@ -20,7 +20,7 @@ struct BulkSummary: Sendable {
     var skipped = 0
     var wasInterrupted = false
     var abortReason: AbortReason?
-    /// Items that the run did not reach; nil if the number of items is unknown.
+    /// How many items the run did not reach; nil if the number of all items is unknown.
     private(set) var notTried: Int?
     private(set) var failures: [BulkRecord] = []
     private let begin = ContinuousClock.now

@@ -4,7 +4,7 @@ import MerchantKeyClient
 actor BulkThrottle {
     private var until = ContinuousClock.now
 
-    /// Returns when no pause is in effect.
+    /// Waits until no pause is in effect.
     func wait() async throws {
         while ContinuousClock.now < until { try await Task.sleep(until: until, clock: .continuous) }
     }

@@ -31,7 +31,7 @@ enum DaemonProgram {
     }
 }
 
-/// Where the daemon's settings and state are, for subcommands that work without the daemon.
+/// The options for the paths of the daemon's settings and state, for subcommands that work without the daemon.
 struct DaemonPathOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's settings file.", valueName: "file"))
     var config: String?

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Standard output or standard error, unbuffered.
+/// Standard output or standard error. Writes are not buffered.
 package struct StandardStream: Sendable {
     static let output = StandardStream(descriptor: STDOUT_FILENO)
     static let error = StandardStream(descriptor: STDERR_FILENO)

@@ -3,7 +3,7 @@ import HTTPKit
 import MerchantCore
 import Vocabulary
 
-/// `GET /metrics`, in Prometheus' text format 0.0.4.
+/// The response to `GET /metrics`, in Prometheus' text format 0.0.4.
 struct MetricsPage {
     let counts: StoreCounts
     /// When the first certificate of an active key pair expires. This time may be in the past.

@@ -16,7 +16,7 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// A caller whose permit is for some merchants only must name one of them in the query.
+    /// A caller whose permit is limited to some merchants must name one of them in the query.
     func listAudit(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
         let filter = try call.auditFilter()

@@ -18,7 +18,7 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// The events, sorted by sequence. A caller whose permit is for some merchants only gets the events of those
+    /// The events, sorted by sequence. A caller whose permit is limited to some merchants gets the events of those
     /// merchants.
     func listEvents(_ call: AdminCall) async throws -> AdminResponse {
         var query = EventQuery(try Self.part(call), limit: try call.limit() + 1)

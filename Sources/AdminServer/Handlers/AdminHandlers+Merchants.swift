@@ -20,7 +20,7 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// A caller whose permit is for some merchants only gets a list of those merchants.
+    /// A caller whose permit is limited to some merchants gets a list of those merchants.
     func listMerchants(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
         let cursor = try call.query.value("cursor", as: MerchantIdentifier.self)

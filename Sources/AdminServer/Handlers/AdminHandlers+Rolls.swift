@@ -34,7 +34,7 @@ extension AdminHandlers {
         return response.about(merchant: merchant, key: view.roll.to)
     }
 
-    /// A caller whose permit is for some merchants only must name one of them in the query.
+    /// A caller whose permit is limited to some merchants must name one of them in the query.
     func listRolls(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
         let merchant = try call.merchantToRead()

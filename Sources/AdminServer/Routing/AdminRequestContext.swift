@@ -12,7 +12,7 @@ import ServerKit
 struct AdminConnection: RequestContextSource, Sendable {
     let peer: Peer
     let channel: any Channel
-    /// The memory of the current request and of its response.
+    /// The memory that is reserved for the current request and its response.
     let buffered: BufferedBytes.Reservation
     let logger: Logger
 }

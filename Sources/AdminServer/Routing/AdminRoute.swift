@@ -29,7 +29,7 @@ package struct AdminRoute: Sendable {
     typealias AuthorizedHandler = @Sendable (AdminCall) async throws -> AdminResponse
 
     package let method: HTTPRequest.Method
-    /// The template, as in `schema/openapi.yaml`, with at most one parameter.
+    /// The path's template, as in `schema/openapi.yaml`. It has at most one parameter.
     package let path: String
     /// nil if the route is for every caller who can connect.
     package let permit: Permit?
@@ -39,7 +39,7 @@ package struct AdminRoute: Sendable {
     package let action: String?
     /// The parameters that the query may have. A request with any other parameter is refused.
     package let query: Set<String>
-    /// The largest body, in bytes; 0 for none.
+    /// The largest body of a request, in bytes. A route with 0 accepts no body.
     let mostBytes: Int
     /// Checks the permit, and then returns a function that calls the handler.
     let authorize: @Sendable (_ peer: Peer, _ parameter: Substring?, AdminHandlers) async throws -> AuthorizedHandler
@@ -55,7 +55,7 @@ package struct AdminRoute: Sendable {
 // MARK: Declarations
 
 extension AdminRoute {
-    /// A `GET` without a parameter in its path.
+    /// Declares a route with `GET` that has no parameter in its path.
     ///
     /// - Parameter permit: nil if the response is for every caller who can connect.
     static func reads(
@@ -67,7 +67,7 @@ extension AdminRoute {
             mostBytes: 0, authorize: authorizing(permit, scope, handler))
     }
 
-    /// A `GET` with a parameter in its path.
+    /// Declares a route with `GET` that has a parameter in its path. It needs the permit `read`.
     static func reads<Parameter: PathParameter>(
         _ path: String, query: Set<String> = [], _ handler: @escaping ParameterHandler<Parameter>
     ) -> AdminRoute {
@@ -76,7 +76,7 @@ extension AdminRoute {
             mostBytes: 0, authorize: authorizing(.read, handler))
     }
 
-    /// A change, without a parameter in its path. It needs the permit `administer`.
+    /// Declares a route that changes something and has no parameter in its path. It needs the permit `administer`.
     static func changes(
         _ method: HTTPRequest.Method, _ path: String, action: String, effect: Effect = .writes,
         scope: Scope = .everyMerchant, query: Set<String> = [], _ handler: @escaping Handler
@@ -86,7 +86,7 @@ extension AdminRoute {
             query: query, mostBytes: ordinaryBody, authorize: authorizing(.administer, scope, handler))
     }
 
-    /// A change, with a parameter in its path. It needs the permit `administer`.
+    /// Declares a route that changes something and has a parameter in its path. It needs the permit `administer`.
     static func changes<Parameter: PathParameter>(
         _ method: HTTPRequest.Method, _ path: String, action: String, effect: Effect = .writes,
         query: Set<String> = [], mostBytes: Int = ordinaryBody, _ handler: @escaping ParameterHandler<Parameter>

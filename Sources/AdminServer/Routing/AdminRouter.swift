@@ -6,7 +6,7 @@ import MerchantCore
 import MerchantOperations
 import ServerKit
 
-/// Hummingbird's router over ``AdminRoute/all``, with the middleware that every request passes.
+/// Builds Hummingbird's router from ``AdminRoute/all``, with the middleware that every request passes.
 ///
 /// A request matches the first route in ``AdminRoute/all`` that has the request's method and path. The path is matched
 /// before it is percent-decoded, so that an encoded slash does not split a segment.

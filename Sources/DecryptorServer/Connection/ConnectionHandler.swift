@@ -59,7 +59,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var inputClosed = false
     /// The server is shutting down.
     private var isDraining = false
-    /// The last response was written.
+    /// The connection's last response was written.
     private var outputEnded = false
     private var needsFlush = false
     /// NIO requested a read while the handler had suspended reading.
@@ -365,7 +365,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let fault = HTTPFault(decoding: error), context.channel.isActive else {
             return context.close(promise: nil)
         }
-        // The shutdown cut the request off: the connection ends without a response to it.
+        // The shutdown cut the request off. The connection ends without a response to that request.
         if isDraining, case HTTPParserError.invalidEOFState = error { return }
         refuse(fault)
     }

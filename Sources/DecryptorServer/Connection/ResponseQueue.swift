@@ -10,7 +10,7 @@ package struct ResponseQueue {
 
     private struct Entry {
         let form: ResponseForm
-        /// nil until the request was handled.
+        /// The encoded response; nil until the request was handled.
         var response: EncodedResponse?
     }
 

@@ -14,7 +14,7 @@ struct DecryptorRequest: Sendable {
     let body: ByteBuffer
 }
 
-/// How the response to a request is produced.
+/// How the server produces the response to a request.
 enum ResponsePlan: Sendable {
     /// The response is already known.
     case now(EncodedResponse)

@@ -22,7 +22,7 @@ package struct DecryptorRoute: Sendable {
     package let endpoint: Endpoint
     /// The query parameters that a request may have. A request with any other one is refused.
     let parameters: Set<String>
-    /// The path before and after its parameter; `after` is nil for a path without one.
+    /// The text of the path before and after its parameter. `after` is nil if the path has no parameter.
     let literals: (before: [UInt8], after: [UInt8]?)
 
     private init(

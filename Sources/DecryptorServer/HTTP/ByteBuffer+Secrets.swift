@@ -17,7 +17,8 @@ extension ByteBuffer {
     /// How many characters ``writeBase64(_:)`` writes for `count` bytes.
     package static func base64Length(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Writes Base64, RFC 4648 section 4, padded, without an intermediate `String`, which could not be wiped.
+    /// Writes padded Base64 (RFC 4648 section 4). It uses no intermediate `String`, because a `String` cannot be
+    /// overwritten.
     package mutating func writeBase64(_ bytes: UnsafeRawBufferPointer) {
         let length = Self.base64Length(of: bytes.count)
         writeWithUnsafeMutableBytes(minimumWritableBytes: length) { out in

@@ -7,7 +7,7 @@ package import NIOHTTP1
 /// can keep a response in the form in which it is sent.
 package struct EncodedResponse: Sendable {
     package let status: Int
-    /// The whole response for a connection that stays open.
+    /// The complete response in the form for a connection that stays open.
     private let bytes: ByteBuffer
     /// The length in bytes of the head, up to and including the empty line.
     private let headLength: Int
@@ -87,6 +87,7 @@ package struct EncodedResponse: Sendable {
         return buffer
     }
 
-    /// Overwrites a secret that will not be sent from this buffer.
+    /// Overwrites the response's memory if it holds a secret. Call this if the response will not be sent from this
+    /// memory.
     package func wipe() { if holdsSecret { bytes.wipeStorage() } }
 }

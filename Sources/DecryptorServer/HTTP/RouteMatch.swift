@@ -6,14 +6,14 @@ import Vocabulary
 /// The route that a request's method and path select, with the values in the path and query.
 struct RouteMatch: Sendable {
     let route: DecryptorRoute
-    /// nil for routes without a key in their path.
+    /// The key in the path; nil if the route has no key in its path.
     let publicKeyHash: PublicKeyHash?
     let includesPrivateKey: Bool
 
     /// - Parameter authorize: checks the caller's permit. It is called before the key in the path and the query are
     ///   validated. It gets the route, the route's index in the table, and a function that returns the key in the path,
     ///   or nil if the key cannot be read.
-    /// - Throws: ``HTTPFault`` or ``MerchantError``: `notFound`, `forbidden` from `authorize`, `malformed`.
+    /// - Throws: ``HTTPFault``; ``MerchantError`` with `notFound` or `malformed`; an error of `authorize`.
     init(
         _ method: HTTPMethod, _ uri: String, in table: [DecryptorRoute] = DecryptorRoute.table,
         authorize: (_ route: DecryptorRoute, _ index: Int, _ key: () -> PublicKeyHash?) throws -> Void
