@@ -107,8 +107,7 @@ package struct AdminServer: Service {
         ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    // If no file descriptor is free, this handler pauses accepting. Without it, the thread would retry
-                    // in a loop.
+                    // Pauses accepting while no file descriptor is free. Otherwise the thread would retry in a loop.
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
                 }
             }

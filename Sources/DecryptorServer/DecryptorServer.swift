@@ -58,8 +58,7 @@ package struct DecryptorServer: Service {
         let listener = try UnixListener.listen(path: socketPath, mode: socketMode, backlog: Limits.backlog)
         defer { listener.remove() }
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-        // A separate thread accepts connections, so that a flood of new connections does not delay requests on open
-        // ones.
+        // A separate thread accepts connections, so that a flood of them does not delay requests on open connections.
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         preferThreads(of: loops)
         let pool = BlockingPool(threads: max(2, System.coreCount))
@@ -96,7 +95,7 @@ package struct DecryptorServer: Service {
     }
 
     /// Gives the event loops a higher priority than the rest of the daemon, for times when the processor is busy. The
-    /// process may do this if RLIMIT_NICE permits it, as the systemd unit does, or with CAP_SYS_NICE.
+    /// process may do this with CAP_SYS_NICE, or if RLIMIT_NICE permits it. The systemd unit sets RLIMIT_NICE.
     private func preferThreads(of loops: MultiThreadedEventLoopGroup) {
         for loop in loops.makeIterator() {
             loop.execute {
@@ -113,8 +112,7 @@ package struct DecryptorServer: Service {
         _ gate: SocketGate, _ environment: ConnectionHandler.Environment, _ resources: LoopResourcesByLoop
     ) -> ServerBootstrap {
         ServerBootstrap(group: acceptor, childGroup: loops)
-            // If no file descriptor is free, this handler pauses accepting. Without it, the thread would retry in a
-            // loop.
+            // Pauses accepting while no file descriptor is free. Otherwise the thread would retry in a loop.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())

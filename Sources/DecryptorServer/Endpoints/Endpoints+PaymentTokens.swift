@@ -50,7 +50,7 @@ extension Endpoints {
     }
 
     /// Finds the key in the cache, or reads it on a thread that may block. It does not count a use of the key:
-    /// `operations.open` does, after it has verified the token.
+    /// `operations.open` does, after it has decrypted the token.
     ///
     /// - Parameter authorize: throws if the caller has no permit for the key's merchant.
     private func key(
@@ -68,8 +68,7 @@ extension Endpoints {
             publicKeyHash: hash, merchantIdentifier: known.merchantIdentifier, algorithm: known.algorithm)
     }
 
-    /// Writes the plaintext directly into the response's buffer, which is overwritten after it was sent. No other copy
-    /// of the plaintext is made.
+    /// Writes the plaintext directly into the response's buffer, which is overwritten after it was sent.
     private static func response(
         _ opened: borrowing OpenedToken, _ view: DecryptTokenRequest.View?, _ request: Request
     ) -> EncodedResponse {
