@@ -12,6 +12,12 @@ extension DecryptorClient {
     ///   - expectation: the payment that the token must be for.
     ///   - claim: whether the daemon records that the token was used (a claim). Later calls that claim the same token
     ///     are then refused, except a repeat of this call with the same `idempotencyKey`.
+    ///   - idempotencyKey: identifies this attempt to take the payment, 1 to 255 visible ASCII characters. If the call
+    ///     throws ``ClientError/unreachable(socketPath:why:)``, the payment may already be claimed: repeat the
+    ///     identical call with the same key. For an hour, the same caller then receives the same response. Without a
+    ///     key, a response that was not received cannot be requested again. Generate the key at random. If it were
+    ///     derived from the token, every attempt would count as a repeat and receive the plaintext. The daemon refuses
+    ///     a key that contains the token's transactionId.
     public func decrypt(
         _ paymentData: [UInt8], expecting expectation: PaymentExpectation, claim: Bool, idempotencyKey: String? = nil
     ) async throws(ClientError) -> DecryptedToken {
