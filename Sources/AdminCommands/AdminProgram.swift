@@ -4,7 +4,7 @@ import Glibc
 import MerchantKeyClient
 import Vocabulary
 
-/// Runs `merchantkeyctl`: takes its arguments, and returns its exit status.
+/// The program `merchantkeyctl`.
 package enum AdminProgram {
     package static func main() async {
         let status = await run(Array(CommandLine.arguments.dropFirst()))
@@ -41,7 +41,8 @@ package enum AdminProgram {
         return failure.status
     }
 
-    /// Requested help is a result; everything else that the parser reports is wrong usage.
+    /// Reports an error of the argument parser. Requested help is such an "error" too: it is printed to standard
+    /// output, with exit status 0.
     private static func report(parserError error: any Error) -> ExitStatus {
         let message = MerchantKeyCtl.fullMessage(for: error)
         guard !MerchantKeyCtl.exitCode(for: error).isSuccess else {

@@ -1,9 +1,9 @@
 import MerchantKeyClient
 
-/// The exit status of the program.
+/// The exit status of `merchantkeyctl`.
 package enum ExitStatus: Int32, Sendable {
     case done = 0
-    /// Refused by the daemon or by Apple, or failed.
+    /// The daemon or Apple refused the request, or the operation failed.
     case refused = 1
     case wrongUsage = 2
     /// The daemon can't be reached.
@@ -13,7 +13,7 @@ package enum ExitStatus: Int32, Sendable {
 /// The error of a command that did not succeed.
 package struct CommandFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
-    /// For standard error.
+    /// The text for standard error.
     package let message: String
 
     package init(_ status: ExitStatus, _ message: String) {
@@ -21,7 +21,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// The one table from client errors to exit statuses.
+    /// Maps an error of the client to an exit status and a message. No other code does this.
     init(_ error: ClientError) {
         switch error {
         case .unreachable: self.init(.unreachable, "merchantkeyctl: \(error)")

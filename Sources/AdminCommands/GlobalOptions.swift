@@ -1,7 +1,7 @@
 import ArgumentParser
 import MerchantKeyClient
 
-/// The options of every subcommand. They may also stand before it.
+/// The options of every subcommand. On the command line they may also stand before the noun.
 struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -20,7 +20,7 @@ struct GlobalOptions: ParsableArguments {
         try SocketLocation(environment: .ofThisProcess).admin(option: socket)
     }
 
-    /// Runs `body` with a client of the admin socket.
+    /// Runs `body` with a client of the admin socket, and shuts the client down afterwards.
     func withAdmin<Result>(
         connections: Int = 8, _ body: (AdminClient) async throws -> Result
     ) async throws -> Result {
@@ -44,7 +44,7 @@ struct DecryptorOptions: ParsableArguments {
     }
 }
 
-/// The format of results.
+/// The output format of results.
 package enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
     case table, json
 }

@@ -22,11 +22,11 @@ struct MerchantKeyCtl: NounCommand {
             ConfigNoun.self, Diagnose.self,
         ])
 
-    // Declared here too, so that the options may stand before the noun as well as after the subcommand.
+    // Every subcommand declares these options too. Here, they permit the options before the noun.
     @OptionGroup var global: GlobalOptions
 }
 
-/// A noun such as `merchant`, which needs a subcommand.
+/// A command such as `merchant`, which does nothing without a subcommand. It then prints its help as an error.
 protocol NounCommand: ParsableCommand {}
 
 extension NounCommand {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The paths of the daemon's sockets, from the options and the environment.
+/// Determines the paths of the daemon's sockets from the options and the environment.
 package struct SocketLocation: Sendable {
-    /// The environment variables that are used.
+    /// The environment variables that determine the paths.
     package struct Variables: Sendable {
         package var socket: String?
         package var stateHome: String?
@@ -30,7 +30,7 @@ package struct SocketLocation: Sendable {
     package func admin(option: String?) throws(CommandFailure) -> String {
         if let option { return option }
         if let socket = environment.socket, !socket.isEmpty { return socket }
-        // XDG Base Directory Specification: a relative path is ignored.
+        // The XDG Base Directory Specification requires that a relative path is ignored.
         if let stateHome = environment.stateHome, stateHome.hasPrefix("/") {
             return "\(stateHome)/merchantkeyd/admin.sock"
         }

@@ -7,7 +7,8 @@ import StrictJSON
 import Vocabulary
 import WireAPI
 
-/// One request as a handler sees it: the caller is known, the permit was checked, and every limit is kept.
+/// One request in the form that handlers get. The caller's permit for the route and the limits of the request were
+/// already checked.
 struct AdminCall: Sendable {
     let peer: Peer
     let requestId: String
@@ -18,12 +19,13 @@ struct AdminCall: Sendable {
     var caller: Caller { peer.caller }
     var grants: [Grant] { peer.grants }
 
-    /// For an action that has the same effect when it is repeated.
+    /// The request for the use case, without an idempotency key: for an action that is safe to repeat.
     var request: Request { Request(caller: caller, requestId: requestId) }
 
-    /// For a call that creates something: includes the `Idempotency-Key`, if one was sent.
+    /// The request for a use case that creates something. It includes the `Idempotency-Key`, if the client sent one.
     ///
-    /// - Parameter path: in its canonical spelling, so that all spellings of one path share their keys.
+    /// - Parameter path: the path in its canonical spelling, so that an idempotency key is valid for all spellings of
+    ///   the path.
     func creatingRequest(_ path: String) throws(MerchantError) -> Request {
         Request(
             caller: caller, requestId: requestId,
@@ -33,7 +35,7 @@ struct AdminCall: Sendable {
 
     /// Decodes the body and refuses unknown fields.
     ///
-    /// - Parameter empty: the meaning of an empty body; nil where a body is required.
+    /// - Parameter empty: the value that an empty body stands for; nil if a body is required.
     func read<Body: RequestBody>(
         _ type: Body.Type = Body.self, orEmpty empty: Body? = nil, mostBytes: Int = AdminRoute.ordinaryBody
     ) throws(MerchantError) -> Body {
@@ -46,14 +48,14 @@ struct AdminCall: Sendable {
         }
     }
 
-    /// The query's `limit`: 1 to 1000; 100 where it is absent.
+    /// The query's `limit`, 1 to 1000. The default is 100.
     func limit() throws(MerchantError) -> Int {
         let largest = Page<KeyDocument>.largestLimit
         return try query.integer("limit", in: 1...largest, expectation: "1 to \(largest)")
             ?? Page<KeyDocument>.defaultLimit
     }
 
-    /// The query's `cursor` where it is the number of an item.
+    /// The query's `cursor`, for a list whose cursors are numbers of items.
     func numericCursor() throws(MerchantError) -> Int? {
         guard let text = query["cursor"] else { return nil }
         guard let number = Int(text), number > 0, number < Int.max else {
@@ -65,10 +67,12 @@ struct AdminCall: Sendable {
     /// The query's `dryRun`.
     func dryRun() throws(MerchantError) -> Bool { try query.flag("dryRun") }
 
-    /// The merchant that a list is about, whose permit the handler checks because the path does not name it.
+    /// The merchant in the query of a list. The path does not name the merchant, so this function checks the permit for
+    /// it.
     ///
-    /// - Returns: nil for all merchants.
-    /// - Throws: `forbidden` where the caller may not read that merchant, or names none and may read some only.
+    /// - Returns: nil if the query names no merchant and the list is of all merchants.
+    /// - Throws: `forbidden` if the caller may not read that merchant, or if the query names no merchant and the caller
+    ///   may read only some merchants.
     func merchantToRead() throws(MerchantError) -> MerchantIdentifier? {
         let merchant = try query.value("merchant", as: MerchantIdentifier.self)
         if let merchant {
@@ -83,7 +87,7 @@ struct AdminCall: Sendable {
 }
 
 extension HTTPField.Name {
-    // A token of RFC 9110 section 5.6.2, the only thing that the initializer checks.
+    // The initializer returns nil only for a name that is not a token of RFC 9110 section 5.6.2.
     // swift-format-ignore: NeverForceUnwrap
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
     // swift-format-ignore: NeverForceUnwrap

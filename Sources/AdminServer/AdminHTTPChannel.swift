@@ -6,9 +6,10 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Hummingbird's request loop over one connection, behind ``RequestGuard``.
+/// Runs Hummingbird's request loop on one connection, behind ``RequestGuard``.
 ///
-/// Hummingbird's own `HTTP1Channel` cannot accept one request at a time, and refuses what it cannot parse without a body.
+/// It replaces Hummingbird's `HTTP1Channel`, which cannot pass on one request at a time, and whose response to a
+/// request that it cannot parse has no body.
 struct AdminHTTPChannel: HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 

@@ -19,7 +19,7 @@ package struct AdminOperations: Sendable {
     let refusals: RefusalLog
     let integrity: IntegrityFindings
 
-    /// Takes what this server needs from all use cases.
+    /// Selects the use cases of this server from all use cases of the daemon.
     package init(from operations: Operations) {
         merchants = operations.merchants
         keys = operations.keys

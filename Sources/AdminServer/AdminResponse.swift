@@ -4,16 +4,16 @@ import MerchantCore
 import NIOCore
 import Vocabulary
 
-/// The response of a handler, with what the log says about it.
+/// The response of a handler, and the values for its log line.
 struct AdminResponse: Sendable {
     var status: HTTPResponse.Status
     var headers: HTTPFields
     var body: ByteBuffer
     var merchant: MerchantIdentifier?
     var key: PublicKeyHash?
-    /// Nothing was changed: the caller asked for a dry run.
+    /// Whether the caller requested a dry run, so that nothing was changed.
     var isDryRun = false
-    /// One copy of the body in memory serves all responses.
+    /// All responses share one copy of the body in memory, so the body does not count against the memory limit.
     var isShared = false
 
     init(bytes body: ByteBuffer, mediaType: String, status: HTTPResponse.Status = .ok) {
@@ -22,7 +22,7 @@ struct AdminResponse: Sendable {
         self.body = body
     }
 
-    /// JSON with its members sorted by name, so that equal documents are equal bytes.
+    /// A response with JSON. Its members are sorted by name, so that equal documents are equal bytes.
     init(_ document: some Encodable, status: HTTPResponse.Status = .ok) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -30,13 +30,13 @@ struct AdminResponse: Sendable {
             bytes: ByteBuffer(bytes: try encoder.encode(document)), mediaType: "application/json", status: status)
     }
 
-    /// 201 with the path of the created resource.
+    /// A response with status 201 and the path of the created resource.
     init(created document: some Encodable, at path: String) throws {
         try self.init(document, status: .created)
         headers[.location] = path
     }
 
-    /// Adds what the log line names.
+    /// Adds the merchant and the key for the log line.
     func about(merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil, dryRun: Bool = false) -> AdminResponse {
         var response = self
         response.merchant = merchant

@@ -15,19 +15,24 @@ package import WireAPI
 
 /// The REST server on the admin socket.
 ///
-/// Hummingbird's router and request loop behind ``RequestGuard``, on a socket whose file has its mode before anyone can
-/// connect. The caller is read once for each connection, from the kernel; each ``AdminRoute`` declares its permit.
+/// It runs Hummingbird's router and request loop behind ``RequestGuard``. The socket's file has its final mode before a
+/// client can connect. The kernel identifies the caller once for each connection, and each ``AdminRoute`` declares the
+/// permit that its caller needs.
 package struct AdminServer: Service {
-    /// A caller without a permit is refused at once when its share is used up, so that it cannot exclude others.
+    /// The limits of open connections. Callers without a permit have a limit of their own, so that they cannot exclude
+    /// other callers.
     static let connectionLimits = Shares.Limits(total: 256, perUser: 224, withoutPermit: 16)
-    /// Bytes of large request bodies and of large responses that are not yet read; those up to 64 KiB do not count.
+    /// The limits of memory, in bytes, for large request bodies and for large responses that the client has not read
+    /// yet. Bodies and responses of up to 64 KiB do not count.
     static let bufferLimits = Shares.Limits(total: 64 << 20, perUser: 48 << 20, withoutPermit: 2 << 20)
-    /// Connections that the kernel holds until they are accepted; it caps this at net.core.somaxconn.
+    /// How many connections the kernel queues until the server accepts them. The kernel reduces this to
+    /// net.core.somaxconn.
     static let queuedConnections: CInt = 4096
     static let lingerTime = TimeAmount.seconds(1)
-    /// Bytes read from a connection at once. So many pipelined requests are held decoded while one is answered.
+    /// How many bytes one read takes from a connection. The pipelined requests of one read are all decoded, and all but
+    /// the first wait in memory.
     private static let readBytes = 8 * 1024
-    /// Accepted connections that wait for a task.
+    /// How many accepted connections may wait for a task.
     private static let acceptedAtOnce = 64
 
     private let socketPath: String
@@ -39,11 +44,14 @@ package struct AdminServer: Service {
     private let buffered = BufferedBytes(bufferLimits)
 
     /// - Parameters:
-    ///   - socketPath: at most 107 bytes; a socket on which no process listens is replaced.
-    ///   - socketMode: permission to write to the socket's file is permission to connect; `policy` decides what a caller may do.
-    ///   - health: called for each `GET /v1/health`.
-    ///   - openAPI: the contract, served unchanged.
-    ///   - requests: the metrics of all servers, which `GET /metrics` shows.
+    ///   - socketPath: the path of the socket's file, at most 107 bytes. A socket on which no process listens is
+    ///     replaced.
+    ///   - socketMode: the mode of the socket's file. A user who may write to the file may connect; `policy` decides
+    ///     what the user may then do.
+    ///   - health: returns the daemon's health. It is called for each `GET /v1/health`.
+    ///   - openAPI: the OpenAPI document, which the server returns unchanged.
+    ///   - requests: the metrics of all servers, which `GET /metrics` shows and in which this server counts its
+    ///     requests.
     package init(
         socketPath: String, socketMode: UInt32, operations: AdminOperations, policy: CallerPolicy,
         health: @escaping @Sendable () -> HealthDocument, version: String, startedAt: Timestamp, openAPI: [UInt8],
@@ -66,7 +74,8 @@ package struct AdminServer: Service {
         responder = AdminRouter(handlers: handlers, report: report, logger: logger).buildResponder()
     }
 
-    /// Serves until a graceful shutdown, which answers the requests in progress and then closes every connection.
+    /// Serves until a graceful shutdown. The shutdown answers the requests in progress and then closes every
+    /// connection.
     package func run() async throws {
         let listener = try UnixListener.listen(
             path: socketPath, mode: socketMode, backlog: Self.queuedConnections)
@@ -98,7 +107,7 @@ package struct AdminServer: Service {
         ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    // Without free file descriptors, accepting pauses instead of spinning.
+                    // Pauses accepting while no file descriptor is free. Otherwise the thread would retry in a loop.
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
                 }
             }
@@ -107,13 +116,13 @@ package struct AdminServer: Service {
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: readBytes))
     }
 
-    /// A connection that is served.
+    /// An admitted connection.
     private struct Connection: Sendable {
         let http: AdminHTTPChannel
         let channel: AdminHTTPChannel.Value
     }
 
-    /// - Returns: nil where the connection is refused or dropped.
+    /// - Returns: nil if the connection is refused or dropped.
     private func accept(_ channel: any Channel) -> EventLoopFuture<Connection?> {
         let peer: Peer
         do {

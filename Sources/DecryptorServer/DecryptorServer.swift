@@ -11,10 +11,12 @@ import ServerKit
 import ServiceLifecycle
 package import WireAPI
 
-/// REST for decryptors on a Unix socket: resolve a publicKeyHash, restore a symmetric key, decrypt and check a token.
+/// The REST server on the decryptor socket: resolves a publicKeyHash, restores a symmetric key, verifies and decrypts a
+/// token.
 ///
-/// The socket's file has its mode before anyone can connect. The kernel identifies the caller when it connects, and the
-/// policy decides what it may do. A graceful shutdown accepts nothing new, answers the requests that arrived, and ends.
+/// The socket's file has its final mode before a client can connect. The kernel identifies the caller when it connects,
+/// and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server accepts no
+/// further connection and answers the requests that have arrived.
 package struct DecryptorServer: Service {
     private let socketPath: String
     private let socketMode: UInt32
@@ -29,10 +31,10 @@ package struct DecryptorServer: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - socketPath: an existing socket there is replaced.
-    ///   - health: called on an event loop: it must not wait.
-    ///   - responses: notified of key changes by the store.
-    ///   - requests: the metrics of all servers.
+    ///   - socketPath: the path of the socket's file. A socket on which no process listens is replaced.
+    ///   - health: returns the daemon's health. It is called on an event loop, so it must not block.
+    ///   - responses: the cache of responses. The store must notify it of key changes.
+    ///   - requests: the metrics of all servers, in which this server counts its requests.
     package init(
         socketPath: String, socketMode: UInt32, operations: PaymentTokenOperations, refusals: RefusalLog,
         integrity: IntegrityFindings, policy: CallerPolicy, health: @escaping @Sendable () -> HealthDocument,
@@ -56,7 +58,7 @@ package struct DecryptorServer: Service {
         let listener = try UnixListener.listen(path: socketPath, mode: socketMode, backlog: Limits.backlog)
         defer { listener.remove() }
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-        // On a thread of its own, so that a flood of connections does not delay the open ones.
+        // A separate thread accepts connections, so that a flood of them does not delay requests on open connections.
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         preferThreads(of: loops)
         let pool = BlockingPool(threads: max(2, System.coreCount))
@@ -79,7 +81,7 @@ package struct DecryptorServer: Service {
         logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
-                // It throws where the service is cancelled, which ends the server the same way.
+                // This throws if the service is cancelled. The server then ends in the same way.
                 try? await gracefulShutdown()
                 await drain(server, gate)
                 jobsEnd.finish()
@@ -92,12 +94,12 @@ package struct DecryptorServer: Service {
         logger.info("decryptor socket closed", metadata: ["path": "\(socketPath)"])
     }
 
-    /// Lets the event loops run before the rest of the daemon where the processor is contended, as far as the process may:
-    /// RLIMIT_NICE, which the systemd unit sets, or CAP_SYS_NICE.
+    /// Gives the event loops a higher priority than the rest of the daemon, for times when the processor is busy. The
+    /// process may do this with CAP_SYS_NICE, or if RLIMIT_NICE permits it. The systemd unit sets RLIMIT_NICE.
     private func preferThreads(of loops: MultiThreadedEventLoopGroup) {
         for loop in loops.makeIterator() {
             loop.execute {
-                // On Linux, 0 is the calling thread: setpriority(2).
+                // On Linux, process 0 means the calling thread: setpriority(2).
                 if setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Limits.niceness) != 0 {
                     logger.debug("the decryptor socket's threads keep the process's priority")
                 }
@@ -110,7 +112,7 @@ package struct DecryptorServer: Service {
         _ gate: SocketGate, _ environment: ConnectionHandler.Environment, _ resources: LoopResourcesByLoop
     ) -> ServerBootstrap {
         ServerBootstrap(group: acceptor, childGroup: loops)
-            // Without free file descriptors, accepting pauses instead of spinning.
+            // Pauses accepting while no file descriptor is free. Otherwise the thread would retry in a loop.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
@@ -136,10 +138,11 @@ package struct DecryptorServer: Service {
         ])
     }
 
-    /// Stops accepting, lets every connection end, and closes those that are still open after the drain time.
+    /// Accepts no further connection, lets every connection end, and closes the connections that are still open after
+    /// the drain time.
     private func drain(_ server: any Channel, _ gate: SocketGate) async {
         logger.info("decryptor socket draining")
-        // Fails where it is already closed.
+        // This throws if the socket is already closed.
         try? await server.close()
         let open = gate.beginDrain()
         let bound = server.eventLoop.scheduleTask(in: limits.drainTime) {

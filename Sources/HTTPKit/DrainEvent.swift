@@ -1,4 +1,5 @@
-/// Notifies a connection that its server shuts down: it answers what it has received and then ends.
+/// The event that a server sends to its open connections when it shuts down. A connection answers the requests that it
+/// has received, and then closes.
 package struct DrainEvent: Sendable {
     package init() {}
 }

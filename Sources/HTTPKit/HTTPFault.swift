@@ -2,8 +2,8 @@ import NIOHTTP1
 
 /// A request that violates a rule of HTTP itself, before any route or permit is considered.
 ///
-/// Every server responds with a problem document that has this status and code, and closes the connection where
-/// ``closesConnection`` is true.
+/// Every server responds with the problem document that ``problem`` describes. If ``closesConnection`` is true, the
+/// server then closes the connection.
 package enum HTTPFault: Error, Hashable, Sendable {
     case hostMissing, hostRepeated, hostInvalid
     case versionNotSupported
@@ -24,7 +24,7 @@ package enum HTTPFault: Error, Hashable, Sendable {
         }
     }
 
-    /// The problem's members: RFC 9457.
+    /// The members of the problem document (RFC 9457).
     package var problem: (status: Int, code: String, title: String, detail: String) {
         switch self {
         case .hostMissing:
@@ -73,7 +73,7 @@ package enum HTTPFault: Error, Hashable, Sendable {
         }
     }
 
-    /// Translates an error of NIO's decoder; nil where the error is not the request's.
+    /// Translates an error of NIO's decoder; nil if the request did not cause the error.
     package init?(decoding error: any Error) {
         switch error {
         case HTTPParserError.headerOverflow: self = .headTooLarge

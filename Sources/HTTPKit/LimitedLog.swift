@@ -1,16 +1,17 @@
 package import Logging
 import Synchronization
 
-/// A log that callers cannot flood: each message is written a few times without delay, then once in every ``interval``, with
-/// the number of lines that were left out.
+/// A log that callers cannot flood. For each user, the first ``burst`` lines with the same message are written without
+/// delay, then one line in every ``interval``, with the number of lines that were left out.
 ///
-/// A full disk stops claims and with them payments. Metrics count every request, and the audit every refused one.
+/// Without this limit, a caller could fill the disk with log lines. The daemon cannot record claims on a full disk, so
+/// payments would stop. The metrics still count every request, and the audit every request without a permit.
 package final class LimitedLog: Sendable {
-    /// Lines of one message and one user that are written without delay.
+    /// How many lines with the same message and user are written without delay.
     package static let burst = 10
-    /// After a burst, the time between two lines.
+    /// The time between two lines with the same message and user after a burst.
     package static let interval = Duration.seconds(10)
-    /// The number of messages and users that are counted separately; further ones share one count.
+    /// How many pairs of message and user are counted separately. All further pairs share one count.
     static let mostKinds = 256
 
     private struct Kind: Hashable {
@@ -19,9 +20,9 @@ package final class LimitedLog: Sendable {
     }
 
     private struct Count {
-        /// Lines that may be written now.
+        /// How many lines may be written now.
         var allowance: Int
-        /// When the allowance last grew.
+        /// When `allowance` last grew.
         var since: ContinuousClock.Instant
         var leftOut = 0
     }
@@ -38,8 +39,8 @@ package final class LimitedLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - message: fixed text of the program, never text from a caller.
-    ///   - uid: the user whose request causes the line; nil where no request does.
+    ///   - message: a constant text of the program, never text from a caller.
+    ///   - uid: the user whose request causes the line; nil if no request causes it.
     ///   - metadata: evaluated only if the line is written.
     package func write(
         _ level: Logger.Level, _ message: String, uid: UInt32? = nil,
@@ -51,7 +52,8 @@ package final class LimitedLog: Sendable {
         logger.log(level: level, "\(message)", metadata: metadata)
     }
 
-    /// - Returns: the number of lines of the kind that were left out since the last one; nil where this one is left out too.
+    /// - Returns: how many lines of the kind were left out since the last one that was written; nil if this line must
+    ///   be left out too.
     private func admit(_ kind: Kind) -> Int? {
         let now = now()
         return counts.withLock { counts in

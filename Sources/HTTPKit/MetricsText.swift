@@ -7,7 +7,7 @@ package struct MetricsText: Sendable {
     }
 
     package struct Sample: Sendable {
-        /// Added to the metric's name, such as `_bucket`.
+        /// The suffix that is added to the metric's name, such as `_bucket`.
         let suffix: String
         let labels: [(name: String, value: String)]
         let value: String
@@ -27,7 +27,7 @@ package struct MetricsText: Sendable {
 
     package init() {}
 
-    /// Appends one metric; nothing where it has no samples.
+    /// Appends one metric. Appends nothing if the metric has no samples.
     package mutating func append(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
@@ -37,7 +37,7 @@ package struct MetricsText: Sendable {
         }
     }
 
-    /// Appends one value without labels; nothing where it is nil.
+    /// Appends a metric with one value and no labels. Appends nothing if the value is nil.
     package mutating func append(gauge name: String, _ help: String, _ value: Int?) {
         append(name, .gauge, help, value.map { [Sample([], $0)] } ?? [])
     }

@@ -2,7 +2,7 @@
 package enum PercentDecoding {
     /// Decodes `%XX` sequences. A `+` stays a `+`, because Base64 contains it.
     ///
-    /// - Returns: nil where a `%` is not followed by two hexadecimal digits, or the decoded bytes are not UTF-8.
+    /// - Returns: nil if a `%` is not followed by two hexadecimal digits, or if the decoded bytes are not UTF-8.
     package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []

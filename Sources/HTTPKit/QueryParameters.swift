@@ -1,11 +1,12 @@
-/// The decoded parameters of a query. Every name is one that the route declares, and occurs once.
+/// The decoded parameters of a query. The route declares every name, and each name occurs once.
 package struct QueryParameters: Sendable {
     private let values: [String: String]
 
     /// - Parameters:
-    ///   - rawQuery: what follows the `?`, percent-encoded.
+    ///   - rawQuery: the percent-encoded text after the `?`.
     ///   - known: the names that the route declares.
-    /// - Throws: ``HTTPFault/malformedTarget(_:)``, which names the parameter that is unknown, repeated or not encoded.
+    /// - Throws: ``HTTPFault/malformedTarget(_:)``, which names the parameter that is unknown, repeated or wrongly
+    ///   encoded.
     package init(_ rawQuery: Substring, known: Set<String>) throws(HTTPFault) {
         var values: [String: String] = [:]
         guard !rawQuery.isEmpty else {

@@ -1,6 +1,6 @@
 package import NIOHTTP1
 
-/// The rules of RFC 9112 for a request's head beyond its syntax, which NIO's decoder checks.
+/// The rules of RFC 9112 for a request's head that NIO's decoder does not check. The decoder checks only the syntax.
 package enum RequestHeadRules {
     /// - Parameter bodyLimit: the longest body that any route of the server takes, in bytes.
     /// - Throws: the fault for the first rule that the head violates.
@@ -11,7 +11,7 @@ package enum RequestHeadRules {
         try checkFraming(head, bodyLimit: bodyLimit)
     }
 
-    /// RFC 9112 section 3.2: exactly one Host, with a valid value; only HTTP/1.0 may leave it out.
+    /// RFC 9112 section 3.2: a request has exactly one Host with a valid value. Only an HTTP/1.0 request may have none.
     private static func checkHost(_ head: HTTPRequestHead) throws(HTTPFault) {
         var hosts = head.headers.lazy.filter { $0.name.utf8.count == 4 && $0.name.lowercased() == "host" }
             .makeIterator()
@@ -23,7 +23,8 @@ package enum RequestHeadRules {
         guard host.utf8.allSatisfy(isHostCharacter) else { throw .hostInvalid }
     }
 
-    /// RFC 3986 section 3.2.2: `uri-host [":" port]`. Empty where the target has no authority.
+    /// Whether `uri-host [":" port]` may contain the byte (RFC 3986 section 3.2.2). The whole value may be empty:
+    /// clients send an empty Host for a target without an authority.
     private static func isHostCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -35,7 +36,8 @@ package enum RequestHeadRules {
 
     private static let hostMarks = Array("-._~%!$&'()*+,;=:[]".utf8)
 
-    /// RFC 9112 section 6: the length of the body must be certain, otherwise a request could be smuggled behind it.
+    /// RFC 9112 section 6: the length of the body must be unambiguous. Otherwise a client and the server could disagree
+    /// about where the next request begins (request smuggling).
     private static func checkFraming(_ head: HTTPRequestHead, bodyLimit: Int) throws(HTTPFault) {
         let codings = head.headers[canonicalForm: "transfer-encoding"]
         if !codings.isEmpty {
@@ -52,7 +54,8 @@ package enum RequestHeadRules {
 
     /// Whether the connection ends with the response to this request.
     ///
-    /// After an offered upgrade, which the servers ignore (RFC 9110 section 7.8), NIO's decoder reads no further.
+    /// The servers ignore an offered upgrade, as RFC 9110 section 7.8 permits. The connection ends nevertheless,
+    /// because NIO's decoder reads nothing after a request that offers an upgrade.
     package static func endsConnection(_ head: HTTPRequestHead) -> Bool {
         !head.isKeepAlive || head.method == .CONNECT || head.headers.contains(name: "upgrade")
     }

@@ -1,16 +1,17 @@
 package import NIOCore
 import Synchronization
 
-/// Counts the requests of all servers, and how long they took, by server, route, method and status.
+/// Counts the requests of all servers by server, route, method and status, and measures how long the responses took.
 ///
-/// Each server records through recorders of its own, one for each event loop where it is busy; ``snapshot()`` adds them up.
-/// A recorder's lock is therefore free except while the metrics are read.
+/// A server records through its own recorders, and ``snapshot()`` adds up all recorders. The decryptor server has one
+/// recorder for each event loop, so that event loops do not wait for each other's locks. The admin server, which has
+/// few requests, has one recorder.
 package final class RequestMetrics: Sendable {
     /// Upper bounds of the duration histogram, in seconds.
     package static let durationBounds: [Double] = [0.000_1, 0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
     static let boundNanoseconds = durationBounds.map { Int64($0 * 1e9) }
 
-    /// What the requests of one route have in common. Never text from a caller, so that the number of series is bounded.
+    /// The labels of one route's metrics. They never contain text from a caller, so the number of series is bounded.
     package struct Route: Hashable, Sendable, Comparable {
         package let server: String
         package let method: String
@@ -25,7 +26,9 @@ package final class RequestMetrics: Sendable {
     /// The responses of one route.
     package struct Series: Hashable, Sendable {
         package fileprivate(set) var countByStatus: [Int: Int] = [:]
-        /// Responses that took no longer than each of ``durationBounds``, not cumulative; the last element counts the rest.
+        /// A histogram that is not cumulative. The element for a bound of ``durationBounds`` counts the responses that
+        /// took at most this long, and longer than the bound before it. The last element counts those that took longer
+        /// than all bounds.
         package fileprivate(set) var countByDuration = [Int](repeating: 0, count: durationBounds.count + 1)
         package fileprivate(set) var nanoseconds: Int64 = 0
 
@@ -38,7 +41,7 @@ package final class RequestMetrics: Sendable {
         }
     }
 
-    /// Records the requests of one event loop, or of one server that is not busy.
+    /// Records the requests of one event loop, or of a server that has few requests.
     package final class Recorder: Sendable {
         fileprivate let routes: [Route]
         fileprivate let series: Mutex<[Series]>
@@ -49,8 +52,9 @@ package final class RequestMetrics: Sendable {
         }
 
         /// - Parameters:
-        ///   - route: the index in the list of ``RequestMetrics/makeRecorder(server:routes:)``; nil where the request matched no route.
-        ///   - duration: from the request's end to the response's beginning.
+        ///   - route: the index in the list of ``RequestMetrics/makeRecorder(server:routes:)``; nil if the request
+        ///     matched no route.
+        ///   - duration: how long the server took to produce the response.
         package func record(_ route: Int?, status: Int, duration: TimeAmount) {
             series.withLock { series in
                 let index = route ?? series.count - 1
@@ -68,7 +72,8 @@ package final class RequestMetrics: Sendable {
 
     /// - Parameters:
     ///   - server: the server's name, a label of every series.
-    ///   - routes: methods and paths' templates; further requests are recorded under `other`.
+    ///   - routes: the method and the path template of each route. Requests that match no route are recorded under
+    ///     `other`.
     package func makeRecorder(server: String, routes: [(method: String, path: String)]) -> Recorder {
         let named = routes.map { Route(server: server, method: $0.method, path: $0.path) }
         let recorder = Recorder(named + [Route(server: server, method: "other", path: "other")])
@@ -76,7 +81,7 @@ package final class RequestMetrics: Sendable {
         return recorder
     }
 
-    /// Every route that had a request.
+    /// The sums of all recorders, for every route that had a request.
     package func snapshot() -> [Route: Series] {
         var sums: [Route: Series] = [:]
         for recorder in recorders.withLock({ $0 }) {

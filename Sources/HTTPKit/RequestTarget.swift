@@ -11,7 +11,8 @@ package struct RequestTarget: Sendable {
 
     /// Whether the path starts with `/` and has no empty segment.
     ///
-    /// Routers ignore empty segments, so `//v1/keys` and `/v1/keys/` would be further names of `/v1/keys`.
+    /// A path with an empty segment is refused, because routers ignore empty segments: `//v1/keys` and `/v1/keys/`
+    /// would be further names of `/v1/keys`.
     package var hasOnlyFullSegments: Bool {
         var previous: UInt8?
         for byte in path.utf8 {
@@ -22,7 +23,8 @@ package struct RequestTarget: Sendable {
         return previous != nil && (previous != UInt8(ascii: "/") || path.utf8.count == 1)
     }
 
-    /// Removes scheme and authority from a target: RFC 9112 section 3.2.2, a server accepts the absolute form too.
+    /// Removes the scheme and the authority from a target in absolute form. RFC 9112 section 3.2.2 requires a server to
+    /// accept that form.
     package static func originForm(_ target: String) -> String {
         let scheme = "http://"
         guard target.hasPrefix(scheme) else { return target }

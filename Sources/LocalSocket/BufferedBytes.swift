@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Bounds the memory that a server's requests and responses hold, in bytes: over all connections, and for each user.
+/// Limits how many bytes of memory the requests and responses of a server use, in total and for each user.
 package final class BufferedBytes: Sendable {
     private let shares: Mutex<Shares>
 
@@ -19,7 +19,7 @@ package final class BufferedBytes: Sendable {
         shares.withLock { $0.giveBack(bytes, from: holder) }
     }
 
-    /// The share of one connection.
+    /// The bytes that one connection has reserved.
     package final class Reservation: Sendable {
         private let buffered: BufferedBytes
         private let holder: Shares.Holder
@@ -30,14 +30,14 @@ package final class BufferedBytes: Sendable {
             self.holder = holder
         }
 
-        /// Call it before the memory is used.
+        /// Reserves bytes for the connection. Call this before the memory is allocated.
         package func take(_ bytes: Int) throws(Shares.Exhausted) {
             guard bytes > 0 else { return }
             try buffered.take(bytes, for: holder)
             held.withLock { $0 += bytes }
         }
 
-        /// Call it once the connection uses none of the memory.
+        /// Releases all bytes of the connection. Call this when the connection no longer uses the memory.
         package func giveBackAll() {
             let bytes = held.withLock { held in
                 defer { held = 0 }

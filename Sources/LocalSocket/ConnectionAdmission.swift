@@ -1,17 +1,19 @@
 package import NIOCore
 import Synchronization
 
-/// Decides whether a connection may stay open, and keeps the open ones.
+/// Decides whether a new connection may stay open, and keeps track of the open ones.
 package final class ConnectionAdmission: Sendable {
     package enum Decision: Hashable, Sendable {
         case admitted
-        /// It must get a response with the reason and be closed. `isFirst` for the first since one was admitted, which is logged.
+        /// The caller must send a response with the reason, and then close the connection. `isFirst` is true for the
+        /// first refusal after an admitted connection: only that refusal is logged.
         case refused(reason: String, isFirst: Bool)
-        /// It must be closed at once: too many are being refused, or the server is shutting down.
+        /// The caller must close the connection without a response, because too many connections are being refused or
+        /// the server is shutting down.
         case dropped
     }
 
-    /// Refused connections that wait for their response at the same time; further ones are dropped.
+    /// How many refused connections may be open at the same time. Further connections are dropped.
     package static let refusedAtOnce = 64
 
     private struct State: Sendable {
@@ -26,7 +28,7 @@ package final class ConnectionAdmission: Sendable {
 
     package init(_ limits: Shares.Limits) { state = Mutex(State(shares: Shares(limits))) }
 
-    /// Counts the connection until it closes.
+    /// Decides about a new connection, and counts it until it closes.
     package func admit(_ channel: any Channel, of holder: Shares.Holder) -> Decision {
         let id = ObjectIdentifier(channel)
         let decision: Decision = state.withLock { state in
@@ -63,7 +65,7 @@ package final class ConnectionAdmission: Sendable {
         }
     }
 
-    /// Admits no further connection.
+    /// From now on, drops every new connection.
     ///
     /// - Returns: every connection that is still open.
     package func beginDrain() -> [any Channel] {

@@ -1,10 +1,11 @@
 import Glibc
 
-/// The process at the other end of a connected Unix socket, as the kernel knew it when it connected: SO_PEERCRED, unix(7).
+/// The process at the other end of a Unix socket. The kernel recorded its credentials when it connected: SO_PEERCRED in
+/// unix(7).
 package struct PeerCredentials: Hashable, Sendable {
     package let uid: UInt32
     package let gid: UInt32
-    /// SO_PEERGROUPS, which may include the primary group.
+    /// The groups that SO_PEERGROUPS returns. They may include the primary group.
     package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
 
@@ -52,10 +53,10 @@ package struct PeerCredentials: Hashable, Sendable {
     /// The longest program path, in bytes.
     private static let longestProgram = 1024
 
-    /// The program's path; its name in brackets where the path cannot be read; empty where the process has ended.
+    /// The program's path; its name in brackets if the path cannot be read; empty if the process has ended.
     ///
-    /// For logs and the audit only, never for a decision: the process identifier may belong to another process by now, and a
-    /// program chooses its own name. Characters that could forge a log line are replaced.
+    /// Use this only in logs and the audit, never to authorize a caller: by now another process may have the process
+    /// identifier, and a program chooses its own name. Characters that could forge a log line are replaced.
     package var program: String {
         if let path = Self.bytes(ofLinkAt: "/proc/\(pid)/exe") { return Self.printable(path) }
         guard let name = Self.bytes(ofFileAt: "/proc/\(pid)/comm"), !name.isEmpty else { return "" }
@@ -82,7 +83,7 @@ package struct PeerCredentials: Hashable, Sendable {
         return buffer[..<count].last == UInt8(ascii: "\n") ? buffer[..<(count - 1)] : buffer[..<count]
     }
 
-    /// Replaces characters that are invisible, reorder text or control a terminal by `?`.
+    /// Replaces each character that is invisible, reorders text or controls a terminal by `?`.
     private static func printable(_ bytes: some Collection<UInt8>) -> String {
         let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

@@ -1,8 +1,9 @@
 import Glibc
 
-/// A new directory with mode 0700 beside a file. The file is created in it and moved to its path by rename(2).
+/// A temporary directory with mode 0700 beside the path of a socket. ``UnixListener`` creates the socket in this
+/// directory and then moves it to its path with rename(2).
 struct PrivateDirectory {
-    /// The name of the only file in it.
+    /// The name of the socket in this directory.
     static let entry = "socket"
 
     let descriptor: CInt

@@ -1,6 +1,7 @@
 package import NIOCore
 
-/// Refuses a connection beyond a limit: it sends one response and closes the connection, whatever the client sends.
+/// Refuses a connection above a limit: sends one response, ignores everything that the client sends, and closes the
+/// connection.
 package final class RefusalHandler: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer

@@ -1,13 +1,15 @@
-/// Limits how much of a resource each user of the machine may hold at the same time, so that no user can exclude others.
+/// Limits how much of a resource each user of the machine may hold at the same time, so that no user can exclude
+/// others.
 ///
-/// A socket's mode may let every user connect. Permits are checked later, but connections and responses use memory at once.
+/// The mode of a socket's file may let every user connect. A connection and its responses use memory even if the caller
+/// has no permit.
 package struct Shares: Sendable {
-    /// Each inclusive.
+    /// The limits, each inclusive.
     package struct Limits: Hashable, Sendable {
         package var total: Int
-        /// Of one user, by uid.
+        /// The limit for each user, identified by uid.
         package var perUser: Int
-        /// Of all users without a permit together.
+        /// The limit for all users without a permit together.
         package var withoutPermit: Int
 
         package init(total: Int, perUser: Int, withoutPermit: Int) {
@@ -17,7 +19,7 @@ package struct Shares: Sendable {
         }
     }
 
-    /// The user whose share is used.
+    /// The user against whose limit an amount counts. All users without a permit count as one.
     package enum Holder: Hashable, Sendable {
         case user(uid: UInt32)
         case withoutPermit
@@ -36,7 +38,7 @@ package struct Shares: Sendable {
 
     package init(_ limits: Limits) { self.limits = limits }
 
-    /// Adds `amount` to what the holder has, completely or not at all.
+    /// Adds `amount` to what the holder has. Adds nothing if a limit would be exceeded.
     package mutating func take(_ amount: Int = 1, for holder: Holder) throws(Exhausted) {
         guard total + amount <= limits.total else { throw .total }
         let before = held[holder, default: 0]
@@ -49,7 +51,7 @@ package struct Shares: Sendable {
         total += amount
     }
 
-    /// Returns what was taken. An amount greater than what the holder has is ignored.
+    /// Subtracts `amount` from what the holder has. A call with more than the holder has is ignored.
     package mutating func giveBack(_ amount: Int = 1, from holder: Holder) {
         guard let before = held[holder], before >= amount else { return }
         held[holder] = before == amount ? nil : before - amount

@@ -1,24 +1,25 @@
 import Glibc
 
-/// A listening Unix socket whose file has its mode before any other process can reach it.
+/// A listening Unix socket whose file has its final mode before another user can reach it.
 ///
-/// It is bound inside a new directory that only this process's user can enter, gets its mode there, starts to listen, and
-/// is then renamed to its path in one step, which also replaces the socket of a killed daemon. The process-wide umask does
-/// not change, and the file never has another mode or refuses connections.
+/// ``listen(path:mode:backlog:)`` binds the socket inside a new directory that only this process's user can enter, sets
+/// the mode there, and starts to listen. Then it renames the file to its path, which also replaces the socket file of a
+/// killed daemon. A client that finds the file at its path can therefore connect, and never sees another mode. The
+/// umask is not used for this, because it applies to the whole process.
 package struct UnixListener: Sendable {
-    /// The longest path a client can connect to: `sun_path` has 108 bytes, the last one zero. See unix(7).
+    /// The longest path of a socket, in bytes: `sun_path` has 108 bytes, and the last one is zero. See unix(7).
     package static let longestPath = 107
 
-    /// Bound, listening, non-blocking, closed on exec. The server closes it.
+    /// The listening socket: non-blocking, and closed on exec. The server closes it.
     package let descriptor: CInt
     package let path: String
     private let identity: FileIdentity
 
     /// - Parameters:
-    ///   - mode: of the socket's file; permission to write is permission to connect.
-    ///   - backlog: connections that wait to be accepted.
-    /// - Throws: ``SocketFault`` for a path that is too long or occupied by something other than a socket, or an error of the
-    ///   system.
+    ///   - mode: the mode of the socket's file. A user who may write to the file may connect.
+    ///   - backlog: how many connections may wait to be accepted.
+    /// - Throws: ``SocketFault`` for a path that is too long or occupied by something other than a socket, or an error
+    ///   of the system.
     package static func listen(path: String, mode: UInt32, backlog: CInt) throws(SocketFault) -> UnixListener {
         try check(path)
         let directory = try PrivateDirectory(beside: path)
@@ -27,7 +28,8 @@ package struct UnixListener: Sendable {
             AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw .system("cannot create a socket for \(path)") }
         do throws(SocketFault) {
-            // Through the descriptor, so that the private directory's longer name does not count against the path.
+            // The path through the descriptor is short. The private directory's own path could be too long for
+            // `sun_path`.
             try bind(descriptor, to: "/proc/self/fd/\(directory.descriptor)/\(PrivateDirectory.entry)")
             guard fchmodat(directory.descriptor, PrivateDirectory.entry, mode, 0) == 0 else {
                 throw SocketFault.system("cannot set the mode of \(path)")
@@ -64,7 +66,7 @@ package struct UnixListener: Sendable {
         }
     }
 
-    /// Whether a process accepts connections there. The socket of a killed daemon refuses them.
+    /// Whether a process listens on the socket at a path. The socket file of a killed daemon refuses connections.
     package static func isListenedOn(_ path: String) -> Bool {
         guard (1...longestPath).contains(path.utf8.count) else { return false }
         let descriptor = socket(
@@ -72,7 +74,7 @@ package struct UnixListener: Sendable {
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let result = withAddress(of: path) { connect(descriptor, $0, $1) }
-        // Any other error means a listener: EAGAIN a full queue, EACCES another user's socket.
+        // Other errors do not exclude a listener. EAGAIN: its queue is full. EACCES: it belongs to another user.
         return result == 0 || (errno != ECONNREFUSED && errno != ENOENT)
     }
 
@@ -96,7 +98,7 @@ package struct UnixListener: Sendable {
     }
 }
 
-/// The identity of the file at a path.
+/// Identifies a file, to detect that another file has replaced it at its path.
 struct FileIdentity: Hashable, Sendable {
     let device: dev_t
     let inode: ino_t

@@ -1,14 +1,14 @@
 package import Vocabulary
 package import WireAPI
 
-/// Selects audit records; nil does not restrict.
+/// Selects audit records. A field that is nil selects every value.
 package struct AuditQuery: Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
     package var callerUID: UInt32?
-    /// From this time, inclusive.
+    /// Records at this time or later.
     package var since: Timestamp?
-    /// Before this time.
+    /// Records before this time.
     package var until: Timestamp?
 
     package init() {}
@@ -23,16 +23,16 @@ package struct AuditQuery: Sendable {
 }
 
 extension AdminClient {
-    /// Newest first.
+    /// At most `most` audit records, newest first.
     package func auditRecords(
         _ query: AuditQuery, most: Int
     ) async throws(ClientError) -> Listing<AuditRecordDocument> {
         try await list(Paths.audit, query: query.parameters, most: most)
     }
 
-    /// Oldest first, page by page, so that memory does not limit how many records there can be.
+    /// Reads all selected audit records, oldest first, and keeps only one page of them in memory.
     ///
-    /// - Parameter body: receives each page.
+    /// - Parameter body: called with each page.
     package func eachAuditPage<Failure: Error>(
         _ query: AuditQuery, _ body: (Response<Page<AuditRecordDocument>>) throws(Failure) -> Void
     ) async throws {
@@ -57,7 +57,7 @@ extension AdminClient {
     ///
     /// - Parameters:
     ///   - head: a head that was saved earlier, as `1044:` and 64 hexadecimal digits.
-    ///   - cursor: the previous range's `nextCursor`.
+    ///   - cursor: the `nextCursor` of the previous range; nil for the first range.
     package func verifyAudit(
         against head: String?, from cursor: String?
     ) async throws(ClientError) -> AuditVerificationDocument {

@@ -8,12 +8,12 @@ extension AdminClient {
         try await longCall(Paths.backups, file)
     }
 
-    /// Restores a backup into a scratch directory and opens everything in it.
+    /// Verifies a backup: the daemon restores it into a temporary directory and opens everything in it.
     package func verifyBackup(_ file: String) async throws(ClientError) -> Response<BackupVerificationDocument> {
         try await longCall(Paths.backupVerification, file)
     }
 
-    /// Both take time in proportion to the size of the database.
+    /// Sends a request that takes time in proportion to the size of the database, with a timeout of six hours.
     private func longCall<Document: Decodable & Sendable>(
         _ path: String, _ file: String
     ) async throws(ClientError) -> Response<Document> {

@@ -6,12 +6,12 @@ extension AdminClient {
         try await connection.fetch(SocketCall(path: Paths.status))
     }
 
-    /// Whether the daemon is live and ready. A daemon that is not ready returns the document too.
+    /// Whether the daemon is live and ready. A daemon that is not ready also returns the document, with status 503.
     package func health() async throws(ClientError) -> Response<HealthDocument> {
         try await connection.fetch(SocketCall(path: Paths.health, documentStatuses: [503]))
     }
 
-    /// The HTTP contract of both sockets, YAML.
+    /// The OpenAPI document of both sockets, as YAML.
     package func openAPI() async throws(ClientError) -> Data {
         try await connection.send(SocketCall(path: Paths.openAPI, accept: "application/yaml"))
     }

@@ -2,7 +2,7 @@ import NIOHTTP1
 package import Vocabulary
 package import WireAPI
 
-/// Selects events; nil does not restrict.
+/// Selects events by merchant, kind and severity. A field that is nil selects every value.
 package struct EventFilter: Sendable {
     package var merchant: MerchantIdentifier?
     package var kind: String?
@@ -18,7 +18,7 @@ package struct EventFilter: Sendable {
 }
 
 extension AdminClient {
-    /// The events after `sequence`, oldest first.
+    /// At most `most` events after `sequence`, oldest first.
     package func events(
         _ filter: EventFilter, after sequence: Int, most: Int
     ) async throws(ClientError) -> Listing<EventDocument> {
@@ -36,15 +36,15 @@ extension AdminClient {
         }
     }
 
-    /// The last `count` events, oldest first; at most 1000.
+    /// The newest `count` events, oldest first. The daemon accepts a `count` of at most 1000.
     package func newestEvents(
         _ filter: EventFilter, count: Int
     ) async throws(ClientError) -> Response<Page<EventDocument>> {
         try await page(filter, [("newest", "true"), ("limit", String(count))])
     }
 
-    /// The first events after `sequence`. Where there are none, the daemon waits up to `seconds`, at most 30, and then
-    /// returns an empty page.
+    /// The first events after `sequence`. If there are none yet, the daemon waits for one for up to `seconds`, at most
+    /// 30, and then returns an empty page.
     package func events(
         _ filter: EventFilter, after sequence: Int, waiting seconds: Int
     ) async throws(ClientError) -> Response<Page<EventDocument>> {
@@ -56,7 +56,7 @@ extension AdminClient {
             ])
     }
 
-    /// Delivers parked events again.
+    /// Makes the daemon deliver parked events to their webhooks again.
     package func redeliverEvents(
         _ request: RedeliverEventsRequest
     ) async throws(ClientError) -> Response<RedeliveredEventsDocument> {

@@ -11,14 +11,14 @@ extension AdminClient {
         var mediaType: String {
             switch self {
             case .pem: "application/x-pem-file"
-            // RFC 5967.
+            // Source: RFC 5967.
             case .der: "application/pkcs10"
             }
         }
     }
 
-    /// - Parameter idempotencyKey: a repeat of the request with the same key returns the key pair that the first one
-    ///   generated.
+    /// - Parameter idempotencyKey: identifies the request. A repeat with the same key generates nothing, and returns
+    ///   the key pair of the first request.
     package func generateKey(
         of merchant: MerchantIdentifier, _ request: GenerateKeyRequest, idempotencyKey: String? = nil
     ) async throws(ClientError) -> Response<KeyDocument> {
@@ -36,13 +36,13 @@ extension AdminClient {
         try await list(Paths.keys(of: merchant))
     }
 
-    /// Key pairs whose publicKeyHash has this prefix, in any of its spellings. This list has no pages: if it has `most`
-    /// items, there may be more.
+    /// Key pairs whose publicKeyHash begins with this prefix in one of its spellings (Base64, Base64url or
+    /// hexadecimal). This list has no pages: if it has `most` items, there may be more.
     package func keys(prefix text: String, most: Int) async throws(ClientError) -> Listing<KeyDocument> {
         try await list(Paths.keys, query: [("prefix", text)], most: most)
     }
 
-    /// One page of every merchant's key pairs in a state, in the order in which they were generated.
+    /// One page of the key pairs of all merchants in one state, in the order in which they were generated.
     package func keys(
         in state: KeyState, cursor: String?
     ) async throws(ClientError) -> Response<Page<KeyDocument>> {
@@ -60,8 +60,8 @@ extension AdminClient {
     }
 
     /// - Parameters:
-    ///   - file: PEM or DER, as it was received.
-    ///   - merchant: the daemon refuses a certificate of another merchant; nil accepts any merchant's.
+    ///   - file: the certificate as PEM or DER, as it was received.
+    ///   - merchant: the merchant that the certificate must belong to; nil accepts the certificate of any merchant.
     package func uploadCertificate(
         _ file: Data, of merchant: MerchantIdentifier?
     ) async throws(ClientError) -> Response<KeyDocument> {
@@ -93,7 +93,7 @@ extension AdminClient {
         return try await post(Paths.keyTransition(.restore, hash), request)
     }
 
-    /// - Parameter afterSeconds: nil for the daemon's default of 30 days.
+    /// - Parameter afterSeconds: how long the daemon waits before it destroys the key; nil for its default of 30 days.
     package func destroy(
         _ hash: PublicKeyHash, afterSeconds: Int?, dryRun: Bool
     ) async throws(ClientError) -> Response<KeyTransitionDocument> {

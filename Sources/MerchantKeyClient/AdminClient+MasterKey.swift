@@ -6,7 +6,7 @@ extension AdminClient {
         try await connection.fetch(SocketCall(path: Paths.masterKey))
     }
 
-    /// Starts a rotation, or joins the one in progress. The daemon continues it without the client.
+    /// Starts a rotation, or joins the one in progress. The daemon continues the rotation after it has responded.
     package func rotateMasterKey(
         dataKeyOnly: Bool, dryRun: Bool
     ) async throws(ClientError) -> Response<RotationPlanDocument> {

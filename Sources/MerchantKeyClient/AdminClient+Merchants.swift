@@ -7,7 +7,7 @@ extension AdminClient {
         try await post(Paths.merchants, request)
     }
 
-    /// Every merchant, by identifier.
+    /// Every merchant, sorted by identifier.
     package func merchants() async throws(ClientError) -> Listing<MerchantDocument> {
         try await list(Paths.merchants)
     }
@@ -23,7 +23,7 @@ extension AdminClient {
             SocketCall(method: .PATCH, path: Paths.merchant(merchant), body: try .encoded(request)))
     }
 
-    /// - Parameter dryRun: checks whether the merchant can be removed, and changes nothing.
+    /// - Parameter dryRun: if true, the daemon only checks whether the merchant can be removed.
     package func removeMerchant(_ merchant: MerchantIdentifier, dryRun: Bool) async throws(ClientError) {
         var call = SocketCall(method: .DELETE, path: Paths.merchant(merchant))
         if dryRun { call.query = [("dryRun", "true")] }

@@ -5,7 +5,7 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// Longer than the daemon waits for Apple, including repeats.
+    /// Longer than the daemon waits for Apple, including its repeated requests.
     private static let appleTimeout: TimeAmount = .seconds(300)
 
     /// Registers a merchant with Apple, or adds domains to its registration.
@@ -13,7 +13,9 @@ extension AdminClient {
         try await call(.POST, Paths.registrations, request)
     }
 
-    /// - Parameter dryRun: returns what would be removed, and removes nothing.
+    /// Unregisters domains of a merchant with Apple.
+    ///
+    /// - Parameter dryRun: if true, the daemon returns which domains it would unregister, and changes nothing.
     package func unregister(
         _ partner: PartnerInternalMerchantIdentifier, _ request: UnregisterRequest, dryRun: Bool
     ) async throws(ClientError) -> Response<WithdrawalDocument> {
@@ -21,7 +23,7 @@ extension AdminClient {
             .DELETE, Paths.registration(partner), request, query: dryRun ? [("dryRun", "true")] : [])
     }
 
-    /// - Parameter refresh: asks Apple instead of reading the daemon's record.
+    /// - Parameter refresh: if true, the daemon asks Apple. Otherwise it returns its own record.
     package func registration(
         _ partner: PartnerInternalMerchantIdentifier, refresh: Bool
     ) async throws(ClientError) -> Response<RegistrationDocument> {
@@ -31,13 +33,14 @@ extension AdminClient {
         return try await connection.fetch(call)
     }
 
-    /// Every registration, by identifier.
+    /// Every registration, sorted by identifier.
     package func registrations() async throws(ClientError) -> Listing<RegistrationDocument> {
-        // A registration has up to 99 domains of 253 characters: a page must fit into the largest response.
+        // A registration has up to 99 domains of up to 253 characters. A page must fit into the largest response, 16
+        // MiB.
         try await list(Paths.registrations, page: 250)
     }
 
-    /// Compares one batch of registrations with Apple.
+    /// Compares one batch of registrations with Apple's records.
     package func syncRegistrations(_ request: SyncRequest) async throws(ClientError) -> Response<SyncDocument> {
         try await call(.POST, Paths.registrationSync, request)
     }
@@ -50,7 +53,7 @@ extension AdminClient {
         try await connection.fetch(SocketCall(path: Paths.domainFile))
     }
 
-    /// The bytes that a domain has to serve.
+    /// The domain verification file, which a merchant's domain must serve unchanged.
     package func domainFileBytes() async throws(ClientError) -> Data {
         try await connection.send(SocketCall(path: Paths.wellKnownDomainFile, accept: "text/plain"))
     }

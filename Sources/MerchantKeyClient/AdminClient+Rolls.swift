@@ -3,9 +3,9 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// Starts a roll, or returns the one that is open.
+    /// Starts a roll, or returns the roll that is already open.
     ///
-    /// - Parameter algorithm: nil for the daemon's default.
+    /// - Parameter algorithm: the algorithm of the new key pair; nil for the daemon's default.
     package func startRoll(
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm?
     ) async throws(ClientError) -> Response<RollDocument> {
@@ -14,7 +14,7 @@ extension AdminClient {
         return try await post(Paths.rolls(of: merchant), request)
     }
 
-    /// Newest first.
+    /// The rolls of one or every merchant, newest first.
     ///
     /// - Parameters:
     ///   - merchant: nil for every merchant.

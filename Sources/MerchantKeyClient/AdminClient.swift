@@ -4,11 +4,11 @@ package import WireAPI
 
 /// A typed client of the admin socket. Its calls are in extensions, one file for each resource.
 ///
-/// Keeps connections; call ``shutdown()`` when done, or use ``with(socketPath:_:)``.
+/// It keeps connections open. Call ``shutdown()`` when done, or use ``with(socketPath:connections:_:)``.
 package final class AdminClient: Sendable {
     let connection: SocketConnection
 
-    /// - Parameter connections: how many calls run at the same time; further calls wait.
+    /// - Parameter connections: how many calls can run at the same time. Further calls wait.
     package init(socketPath: String, connections: Int = 8) {
         connection = SocketConnection(socketPath: socketPath, connections: connections)
     }
@@ -30,7 +30,8 @@ package final class AdminClient: Sendable {
         }
     }
 
-    /// `POST` of a JSON body. A subcommand may call it directly instead of adding a method for its route.
+    /// Sends a `POST` request with a JSON body. A subcommand may call this directly instead of adding a method for its
+    /// route.
     package func post<Document: Decodable & Sendable>(
         _ path: String, _ body: some RequestBody, idempotencyKey: String? = nil
     ) async throws(ClientError) -> Response<Document> {
@@ -38,9 +39,9 @@ package final class AdminClient: Sendable {
             SocketCall(method: .POST, path: path, body: try .encoded(body), idempotencyKey: idempotencyKey))
     }
 
-    /// Follows `nextCursor` until the list ends or `most` items were received.
+    /// Requests one page after the other until the list ends or `most` items were received.
     ///
-    /// - Parameter page: the largest page to request; smaller for large items.
+    /// - Parameter page: the number of items in a page; smaller for large items.
     func list<Item: Codable & Sendable>(
         _ path: String, query: [(name: String, value: String)] = [], most: Int = .max,
         page largest: Int = Page<Item>.largestLimit
@@ -59,7 +60,7 @@ package final class AdminClient: Sendable {
                 return Listing(items: items, pages: pages, hasMore: false)
             }
             guard items.count < most else { return Listing(items: items, pages: pages, hasMore: true) }
-            // Either would loop for ever.
+            // Such a page would make this loop endless.
             guard next != cursor, !page.document.items.isEmpty else {
                 throw .protocolViolation(
                     "a page has no items or repeats its own cursor, expected items and a new cursor")
@@ -72,7 +73,8 @@ package final class AdminClient: Sendable {
 extension SocketCall.Body {
     static func encoded(_ body: some Encodable) throws(ClientError) -> SocketCall.Body {
         let encoder = JSONEncoder()
-        // Equal requests must be equal bytes: the daemon compares the body of a repeat under one Idempotency-Key.
+        // Equal requests must be equal bytes, because the daemon compares the bodies of requests with the same
+        // Idempotency-Key.
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
             return .json(try encoder.encode(body))

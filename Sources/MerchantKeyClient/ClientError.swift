@@ -2,18 +2,19 @@ package import WireAPI
 
 /// Why a call to the daemon failed.
 public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No response arrived: no process listens on the socket, the caller may not open it, or the call timed out.
+    /// No response arrived. For example, no process listens on the socket, the caller may not open it, or the call
+    /// timed out.
     ///
     /// If the connection ended after the request was sent, the daemon may have executed the request.
     case unreachable(socketPath: String, why: String)
     /// The daemon refused the request.
     case refused(Refusal)
-    /// The daemon's response does not follow its contract.
+    /// The daemon's response does not conform to the daemon's HTTP contract.
     case protocolViolation(String)
     /// An argument is invalid; nothing was sent.
     case malformed(String)
 
-    /// One line, for people.
+    /// A human-readable description in one line.
     public var description: String {
         switch self {
         case .unreachable(let socketPath, let why): "can't reach the daemon at \(socketPath): \(why)"
@@ -28,15 +29,16 @@ public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
 public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     /// The HTTP status code.
     public let status: Int
-    /// For programs to branch on; its meaning never changes (`keyRevoked`, `forbidden`, …).
+    /// The kind of refusal, such as `keyRevoked` or `forbidden`. Programs can branch on it, because the meaning of a
+    /// code never changes.
     public let code: String
-    /// The code as a phrase.
+    /// The code as a human-readable phrase.
     public let title: String
     /// What failed, why, and what to do. Never contains a secret.
     public let detail: String
     /// Identifies the request in the daemon's log.
     public let requestId: String
-    /// Seconds after which a repeat can succeed, where the daemon knows.
+    /// After how many seconds a repeat of the request can succeed; nil if the daemon sent no such time.
     public let retryAfter: Int?
 
     package init(_ problem: Problem, retryAfter: Int? = nil) {

@@ -10,17 +10,18 @@ public struct DecryptedToken: Sendable {
         public let name: String
         /// `passed`, `failed` or `notChecked`.
         public let outcome: String
-        /// The reason, for people.
+        /// A human-readable explanation of the outcome.
         public let finding: String
     }
 
-    /// The decrypted JSON text, byte for byte.
+    /// The decrypted payment data: the bytes of its JSON text, unchanged.
     public let plaintext: [UInt8]
-    /// Whether every check that was made passed, including that of the signature.
+    /// Whether the daemon verified the token and all checks of the verification passed, including that of the
+    /// signature.
     public let isVerified: Bool
-    /// Every check, in the order of Apple's steps.
+    /// Every check: first those of the verification, then the comparisons with the ``PaymentExpectation``.
     public let checks: [Check]
-    /// The key that the token was encrypted to, Base64.
+    /// The hash of the public key that the token was encrypted to, in Base64.
     public let publicKeyHash: String
     /// The merchant that the key belongs to.
     public let merchantIdentifier: String
@@ -36,14 +37,15 @@ public struct DecryptedToken: Sendable {
     }
 }
 
-/// The response of `POST /v1/payment-tokens/decrypt`, without the decrypted fields, which stay JSON.
+/// The members of the response of `POST /v1/payment-tokens/decrypt` that the client reads. The fields of the payment
+/// are not decoded: `plaintext` contains them as JSON.
 package struct DecryptedTokenDocument: Decodable, Sendable {
-    /// Base64.
+    /// The decrypted JSON text, in Base64.
     package let plaintext: String
     package let verification: VerificationDocument?
     package let publicKeyHash: PublicKeyHash
     package let merchantIdentifier: MerchantIdentifier
-    /// Present where the request asked for it and the payment has such fields.
+    /// Present if the request asked for the fields of an authorization message and the payment has them.
     package let authorization: AuthorizationDocument?
 
     package func plaintextBytes() throws(ClientError) -> [UInt8] {

@@ -8,14 +8,16 @@ extension DecryptorClient {
     /// Decrypts a payment token and compares it with the expected payment.
     ///
     /// - Parameters:
-    ///   - paymentData: the token's `paymentData`, the JSON text as it was received.
+    ///   - paymentData: the JSON text of the token's `paymentData`, as it was received.
     ///   - expectation: the payment that the token must be for.
-    ///   - claim: whether to claim the payment, so that no other call can decrypt the same token again.
-    ///   - idempotencyKey: identifies the attempt, 1 to 255 visible ASCII characters. Generate it at random: with a key that
-    ///     is derived from the token, every attempt would receive the plaintext; a key that contains the token's transactionId
-    ///     is refused. After ``ClientError/unreachable(socketPath:why:)`` the payment may already be claimed: for an hour, the
-    ///     same caller receives the same response by repeating the call with the same key. Without a key, a response that
-    ///     was not received cannot be requested again.
+    ///   - claim: whether the daemon records that the token was used (a claim). Later calls that claim the same token
+    ///     are then refused, except a repeat of this call with the same `idempotencyKey`.
+    ///   - idempotencyKey: identifies this attempt to take the payment, 1 to 255 visible ASCII characters. If the call
+    ///     throws ``ClientError/unreachable(socketPath:why:)``, the payment may already be claimed: repeat the
+    ///     identical call with the same key. For an hour, the same caller then receives the same response. Without a
+    ///     key, a response that was not received cannot be requested again. Generate the key at random. If it were
+    ///     derived from the token, every attempt would count as a repeat and receive the plaintext. The daemon refuses
+    ///     a key that contains the token's transactionId.
     public func decrypt(
         _ paymentData: [UInt8], expecting expectation: PaymentExpectation, claim: Bool, idempotencyKey: String? = nil
     ) async throws(ClientError) -> DecryptedToken {
@@ -33,9 +35,9 @@ extension DecryptorClient {
                 idempotencyKey: idempotencyKey))
     }
 
-    /// Checks a token. Needs no key, and claims nothing.
+    /// Verifies a token. The daemon needs no private key for this, and does not claim the token.
     ///
-    /// - Parameter receivedAt: nil for now.
+    /// - Parameter receivedAt: the time of receipt for which the token is verified; nil for the present.
     package func verify(
         _ paymentData: [UInt8], receivedAt: Timestamp?
     ) async throws(ClientError) -> Response<VerificationDocument> {
@@ -46,10 +48,10 @@ extension DecryptorClient {
             ))
     }
 
-    /// The token verbatim, followed by the client's own fields.
+    /// The body of a request: the unchanged text of the token, followed by the fields of `terms`.
     ///
-    /// The token is untrusted text. Unless it is exactly one JSON object, its end could add one of the client's fields, such
-    /// as `verify`.
+    /// The token is untrusted text, so it is parsed first. If it were more than one JSON object, the text after the
+    /// object could set a field of the request, such as `verify`.
     private static func body(_ paymentData: [UInt8], _ terms: some Encodable) throws(ClientError) -> SocketCall.Body {
         do {
             _ = try JSONFields(parsing: paymentData)
@@ -70,7 +72,7 @@ package struct DecryptTerms: Encodable, Sendable {
     package let expected: PaymentExpectation
     package var verify: Bool?
     package var receivedAt: Timestamp?
-    /// Always sent, because the daemon claims a token unless this is false.
+    /// Not optional, because the daemon claims the token if the field is absent.
     package let claim: Bool
     package var view: String?
 

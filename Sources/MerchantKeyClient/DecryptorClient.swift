@@ -2,15 +2,15 @@ import FoundationEssentials
 import NIOHTTP1
 import WireAPI
 
-/// A client of `merchantkeyd` for processes that decrypt payment tokens, over the decryptor's Unix socket.
+/// A client of the decryptor socket of `merchantkeyd`, for processes that decrypt payment tokens.
 ///
-/// Safe to share between tasks. Keeps connections: call ``shutdown()`` when done, or use ``with(socketPath:_:)``.
+/// Tasks may share a client. It keeps connections open: call ``shutdown()`` when done, or use ``with(socketPath:_:)``.
 public final class DecryptorClient: Sendable {
     let connection: SocketConnection
 
-    /// Does not connect; the first call does.
+    /// Creates a client. The client connects to the daemon at the first call.
     ///
-    /// - Parameter socketPath: at most 103 bytes.
+    /// - Parameter socketPath: the path of the decryptor socket, at most 103 bytes.
     public init(socketPath: String) { connection = SocketConnection(socketPath: socketPath) }
 
     /// Closes the connections. Later calls fail.
@@ -33,20 +33,21 @@ public final class DecryptorClient: Sendable {
 
     /// Finds the key that a token is encrypted to.
     ///
-    /// - Parameter publicKeyHash: as the token's header carries it.
-    /// - Throws: ``ClientError/refused(_:)`` with `keyNotFound`, `keyRevoked` or `keyDestroyed` if the key may not be used.
+    /// - Parameter publicKeyHash: the `publicKeyHash` of the token's header, unchanged.
+    /// - Throws: ``ClientError/refused(_:)`` with `keyNotFound`, `keyRevoked` or `keyDestroyed` if the key may not be
+    ///   used.
     public func resolve(_ publicKeyHash: String) async throws(ClientError) -> ResolvedKey {
         let response: Response<ResolvedKeyDocument> = try await connection.fetch(
             SocketCall(path: Self.path(of: publicKeyHash)))
         return ResolvedKey(response.document)
     }
 
-    /// Restores the symmetric key of an EC_v1 token.
+    /// Restores the symmetric key of an EC_v1 token. The private key stays in the daemon.
     ///
     /// - Parameters:
-    ///   - publicKeyHash: as the token's header carries it.
-    ///   - ephemeralPublicKey: as the token's header carries it, Base64.
-    /// - Returns: 32 bytes, for AES-256-GCM. Overwrite them after use.
+    ///   - publicKeyHash: the `publicKeyHash` of the token's header, unchanged.
+    ///   - ephemeralPublicKey: the `ephemeralPublicKey` of the token's header, in Base64, unchanged.
+    /// - Returns: the 32 bytes of the key for AES-256-GCM. Overwrite them after use.
     public func symmetricKey(
         of publicKeyHash: String, ephemeralPublicKey: String
     ) async throws(ClientError) -> [UInt8] {
@@ -55,12 +56,12 @@ public final class DecryptorClient: Sendable {
         return try await symmetricKey(of: publicKeyHash, request)
     }
 
-    /// Restores the symmetric key of an RSA_v1 token.
+    /// Restores the symmetric key of an RSA_v1 token. The private key stays in the daemon.
     ///
     /// - Parameters:
-    ///   - publicKeyHash: as the token's header carries it.
-    ///   - wrappedKey: as the token's header carries it, Base64.
-    /// - Returns: 16 bytes, for AES-128-GCM. Overwrite them after use.
+    ///   - publicKeyHash: the `publicKeyHash` of the token's header, unchanged.
+    ///   - wrappedKey: the `wrappedKey` of the token's header, in Base64, unchanged.
+    /// - Returns: the 16 bytes of the key for AES-128-GCM. Overwrite them after use.
     public func symmetricKey(of publicKeyHash: String, wrappedKey: String) async throws(ClientError) -> [UInt8] {
         var request = SymmetricKeyRequest()
         request.wrappedKey = wrappedKey
@@ -79,7 +80,8 @@ public final class DecryptorClient: Sendable {
         return Array(key)
     }
 
-    /// Encoded, not validated: the daemon reports what is wrong with a hash from an untrusted token.
+    /// The path of a key. The hash is percent-encoded but not validated, because the daemon validates it and reports
+    /// what is wrong.
     private static func path(of publicKeyHash: String) -> String {
         "\(Paths.keys)/\(PercentEncoding.encode(publicKeyHash))"
     }

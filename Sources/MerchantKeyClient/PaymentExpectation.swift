@@ -1,25 +1,27 @@
 import FoundationEssentials
 
-/// The expected payment. The daemon does not compare an absent field and reports it as `notChecked`.
+/// The payment that the caller expects. The daemon compares the token with every field that is set, and reports every
+/// other field as `notChecked`.
 public struct PaymentExpectation: Hashable, Sendable {
     /// The merchant that the token must belong to.
     public enum Merchant: Hashable, Sendable {
-        /// This merchant: a token of one merchant must not be used at another.
+        /// The merchant with this identifier. The daemon refuses a token of another merchant.
         case named(String)
-        /// Any merchant. The audit records each use.
+        /// Any merchant. The daemon records each decryption with `any` in the audit.
         case any
     }
 
     /// The merchant that the token must belong to.
     public var merchant: Merchant
-    /// ISO 4217, three digits.
+    /// The numeric currency code of ISO 4217, three digits.
     public var currencyCode: String?
-    /// In minor units.
+    /// The amount in the currency's minor unit, such as cents.
     public var transactionAmount: Int?
-    /// The original bytes of the payment request's applicationData; nil does not compare the token's hash of them.
+    /// The original bytes of the payment request's applicationData. The token contains a hash of these bytes; if this
+    /// is nil, the daemon does not check the hash.
     public var applicationData: [UInt8]?
 
-    /// Creates an expectation; nil leaves a field unchecked.
+    /// Creates an expectation. The daemon does not compare fields that are nil.
     public init(
         merchant: Merchant, currencyCode: String? = nil, transactionAmount: Int? = nil,
         applicationData: [UInt8]? = nil

@@ -1,23 +1,23 @@
 import Vocabulary
 package import WireAPI
 
-/// A key pair that a decryptor may use.
+/// The public description of a key pair that decrypts payment tokens. The private key stays in the daemon.
 public struct ResolvedKey: Hashable, Sendable {
-    /// Base64, as tokens carry it.
+    /// The hash of the public key, in Base64, as in the header of a token.
     public let publicKeyHash: String
     /// The merchant that the key belongs to.
     public let merchantIdentifier: String
     /// SHA-256 over the merchant identifier, 64 lower-case hexadecimal digits.
     public let merchantIdentifierHash: String
-    /// `EC_v1` or `RSA_v1`.
+    /// The algorithm of the key pair: `EC_v1` or `RSA_v1`.
     public let algorithm: String
-    /// `standby`, `current` or `retiring`.
+    /// The state of the key pair: `standby`, `current` or `retiring`.
     public let state: String
-    /// PEM.
+    /// The certificate of the key pair, as PEM.
     public let certificate: String
-    /// Of the certificate, RFC 3339 UTC.
+    /// When the certificate becomes valid: RFC 3339, UTC.
     public let notBefore: String
-    /// Of the certificate, RFC 3339 UTC.
+    /// When the certificate expires: RFC 3339, UTC.
     public let notAfter: String
 
     package init(_ document: ResolvedKeyDocument) {

@@ -1,16 +1,16 @@
 package import FoundationEssentials
 
-/// A document that the daemon returned, decoded and as it was sent.
+/// A document that the daemon returned, both decoded and as JSON text.
 package struct Response<Document: Decodable & Sendable>: Sendable {
     package let document: Document
-    /// The JSON text, including fields that this version of the client does not know.
+    /// The JSON text as it was received, including fields that this version of the client does not know.
     package let json: Data
 }
 
-/// An ordered list, collected from its pages.
+/// A list that the daemon returned in pages, in the daemon's order.
 package struct Listing<Item: Codable & Sendable>: Sendable {
     package let items: [Item]
-    /// The JSON text of each page.
+    /// The JSON text of each page as it was received.
     package let pages: [Data]
     /// Whether the daemon has more items than were requested.
     package let hasMore: Bool

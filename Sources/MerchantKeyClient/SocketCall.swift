@@ -3,9 +3,9 @@ import NIOCore
 import NIOHTTP1
 import WireAPI
 
-/// One request over the socket.
+/// One request to the daemon.
 struct SocketCall: Sendable {
-    /// The bytes of a body, and their media type.
+    /// The bytes of a request's body, and their media type.
     struct Body: Sendable {
         let bytes: Data
         let mediaType: String
@@ -15,18 +15,18 @@ struct SocketCall: Sendable {
     }
 
     var method: HTTPMethod = .GET
-    /// Percent-encoded already.
+    /// The path, in which the caller has percent-encoded each segment.
     var path: String
     var query: [(name: String, value: String)] = []
     var accept = "application/json"
     var body: Body?
     var idempotencyKey: String?
-    /// Statuses besides 200 to 299 whose body is the requested document, not a problem.
+    /// Statuses other than 200 to 299 whose body is the requested document and not a problem document.
     var documentStatuses: Set<UInt> = []
-    /// For the whole call.
+    /// How long the call may take.
     var timeout: TimeAmount = .seconds(60)
 
-    /// Path and query as the request line carries them.
+    /// The path and the query for the request line.
     var uri: String {
         guard !query.isEmpty else { return path }
         return path + "?" + query.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")

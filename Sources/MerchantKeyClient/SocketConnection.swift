@@ -5,9 +5,9 @@ import NIOCore
 import NIOHTTP1
 import WireAPI
 
-/// HTTP/1.1 over one Unix socket, with persistent connections. Must be shut down.
+/// HTTP/1.1 over a Unix socket, with persistent connections. Call ``shutdown()`` when it is no longer used.
 final class SocketConnection: Sendable {
-    /// In bytes.
+    /// The largest response that the client reads, in bytes.
     static let largestResponse = 16 << 20
     let socketPath: String
     private let client: HTTPClient
@@ -18,21 +18,25 @@ final class SocketConnection: Sendable {
             redirectConfiguration: .disallow,
             // Each call has its own timeout for the response.
             timeout: .init(connect: .seconds(5)),
-            // Shorter than the daemon's idle time, so that no request uses a connection that the daemon is closing.
+            // Shorter than the daemon's idle timeout of 60 s, so that no request uses a connection that the daemon is
+            // closing.
             connectionPool: .init(
                 idleTimeout: .seconds(5), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
         configuration.httpVersion = .http1Only
-        // Report a socket without a listener at once, not after ten seconds of retries.
+        // Without retries, a socket without a listener is reported at once, not after ten seconds.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
 
     func shutdown() async {
-        // The only error is that the client was shut down before.
+        // This throws only if the client was already shut down.
         try? await client.shutdown()
     }
 
-    /// - Returns: the body of the response, unless that is a problem.
+    /// Sends one request.
+    ///
+    /// - Returns: the body of a successful response.
+    /// - Throws: ``ClientError/refused(_:)`` if the response is a problem document.
     func send(_ call: SocketCall) async throws(ClientError) -> Data {
         var request = HTTPClientRequest(url: "http+unix://\(PercentEncoding.encode(socketPath))\(call.uri)")
         request.method = call.method
@@ -63,12 +67,14 @@ final class SocketConnection: Sendable {
         throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
     }
 
-    /// How long to retry while the daemon's connection queue is full, and the delays between.
+    /// For how long a request is retried while the daemon's connection queue is full. The delay before a retry grows
+    /// from the shortest to the longest one.
     private static let longestRetry = Duration.seconds(10)
     private static let shortestDelay = Duration.milliseconds(5)
     private static let longestDelay = Duration.milliseconds(10)
 
-    /// Retries while the socket's connection queue is full: connect(2) returned EAGAIN, so nothing was sent.
+    /// Executes a request, and retries while the socket's connection queue is full. A retry is safe, because connect(2)
+    /// failed with EAGAIN and nothing was sent.
     private func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
         let deadline = ContinuousClock.now + Self.longestRetry
         var delay = Self.shortestDelay
@@ -82,7 +88,7 @@ final class SocketConnection: Sendable {
         }
     }
 
-    /// - Returns: the document in the response, and its text.
+    /// Sends one request whose response is a JSON document.
     func fetch<Document: Decodable & Sendable>(_ call: SocketCall) async throws(ClientError) -> Response<Document> {
         let json = try await send(call)
         do {

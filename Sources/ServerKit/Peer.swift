@@ -7,7 +7,7 @@ package import Vocabulary
 package struct Peer: Sendable {
     package let caller: Caller
     package let grants: [Grant]
-    /// Whose share of the server the connection uses.
+    /// The user, or the group of all users without a permit, against whose limits the connection counts.
     package let holder: Shares.Holder
     /// Collects refused requests for the audit.
     private let refusals: RefusalLog
@@ -20,8 +20,9 @@ package struct Peer: Sendable {
     }
 
     /// - Parameters:
-    ///   - key: the key pair that the request names; evaluated only for a refusal.
-    ///   - merchant: nil where any merchant will do.
+    ///   - key: the key pair that the request names, for the record of a refusal. Evaluated only if the caller is
+    ///     refused.
+    ///   - merchant: the merchant that the permit must be for; nil accepts a permit that is for any merchant.
     /// - Throws: `forbidden`, naming the missing permit. The refusal is recorded for the audit.
     package func require(
         _ permit: Permit, of key: @autoclosure () -> PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
@@ -34,7 +35,8 @@ package struct Peer: Sendable {
         }
     }
 
-    /// - Throws: `forbidden` where the permit is missing or for some merchants only. The refusal is recorded for the audit.
+    /// - Throws: `forbidden` if the permit is missing or is only for some merchants. The refusal is recorded for the
+    ///   audit.
     package func requireEveryMerchant(_ permit: Permit) throws(MerchantError) {
         try require(permit)
         guard grants.allowsEveryMerchant(permit) else {
@@ -44,8 +46,9 @@ package struct Peer: Sendable {
         }
     }
 
-    /// - Parameter key: evaluated only for a refusal.
-    /// - Throws: `forbidden` where the caller has no permit at all. The refusal is recorded for the audit.
+    /// - Parameter key: the key pair that the request names, for the record of a refusal. Evaluated only if the caller
+    ///   is refused.
+    /// - Throws: `forbidden` if the caller has no permit at all. The refusal is recorded for the audit.
     package func requireAnyPermit(of key: @autoclosure () -> PublicKeyHash?) throws(MerchantError) {
         guard !grants.allowNothing else {
             recordRefusal(nil, of: key())

@@ -4,9 +4,10 @@ package import MerchantCore
 package import MerchantOperations
 import StrictJSON
 
-/// Turns an error into a problem document, and writes what an operator must know to the log.
+/// Turns an error into a problem document, and logs it.
 ///
-/// The log never has the detail of a refused request: the detail of a mismatch names the payment's own values.
+/// The log never contains the detail of a refused request. If a payment is not as expected, the detail names values of
+/// the payment.
 package struct ProblemReporter: Sendable {
     package let log: LimitedLog
     private let damage: IntegrityFindings
@@ -14,9 +15,9 @@ package struct ProblemReporter: Sendable {
     private let forbiddenLevel: Logger.Level
 
     /// - Parameters:
-    ///   - damage: notified of every damaged key.
-    ///   - refusalLevel: of the log line for a request that the caller must change.
-    ///   - forbiddenLevel: of the log line for a request whose caller lacks a permit.
+    ///   - damage: collects the errors that report a damaged key.
+    ///   - refusalLevel: the level of the log line for a refused request whose caller has the permit.
+    ///   - forbiddenLevel: the level of the log line for a request whose caller lacks the permit.
     package init(
         log: LimitedLog, damage: IntegrityFindings, refusalLevel: Logger.Level, forbiddenLevel: Logger.Level
     ) {
@@ -27,8 +28,8 @@ package struct ProblemReporter: Sendable {
     }
 
     /// - Parameters:
-    ///   - metadata: further fields of the log line, such as the caller's; evaluated only where the line is written.
-    ///   - uid: whose share of log lines this one counts against.
+    ///   - metadata: further fields of the log line, such as the caller's. Evaluated only if the line is written.
+    ///   - uid: the user against whose limit of log lines this line counts.
     package func response(
         to error: any Error, requestId: String, uid: UInt32? = nil, metadata: @autoclosure () -> Logger.Metadata = [:]
     ) -> ProblemResponse {
@@ -60,7 +61,7 @@ package struct ProblemReporter: Sendable {
         return fields
     }
 
-    /// The error as the domain names it; anything unknown is an internal error.
+    /// Converts an error to a `MerchantError`. An error of an unknown type becomes an internal error.
     package static func merchantError(_ error: any Error) -> MerchantError {
         switch error {
         case let error as MerchantError: error

@@ -5,10 +5,10 @@ package import NIOCore
 import NIOHTTP1
 import WireAPI
 
-/// A problem document, RFC 9457, with its header fields, as every server sends it.
+/// The response with a problem document (RFC 9457). All servers of the daemon send the same form.
 package struct ProblemResponse: Sendable {
     package let status: Int
-    /// `Content-Type`, `X-Request-Id`, and where they apply `Retry-After` and `Allow`.
+    /// `Content-Type` and `X-Request-Id`; `Retry-After` and `Allow` if the error has a value for them.
     package let fields: [(name: String, value: String)]
     package let body: ByteBuffer
 
@@ -27,7 +27,7 @@ package struct ProblemResponse: Sendable {
         }
     }
 
-    /// The cause of an internal error stays in the log, where the request's identifier finds it.
+    /// The response does not contain the cause of an internal error. The log has it, under the same request identifier.
     package init(_ error: MerchantError, requestId: String) {
         let (status, title) = ProblemTable.status(of: error.code)
         let detail =
@@ -47,7 +47,7 @@ package struct ProblemResponse: Sendable {
             Problem(status: status, code: code, title: title, detail: detail, requestId: requestId), allow: allow)
     }
 
-    /// The whole HTTP/1.1 response, which closes its connection, for a connection that has no codec.
+    /// The complete HTTP/1.1 response as bytes, with `Connection: close`, for a connection that has no HTTP encoder.
     package var closingMessage: ByteBuffer {
         var message = ByteBuffer(
             string: "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\n")

@@ -74,7 +74,7 @@ package enum ProblemTable {
         }
     }
 
-    /// Seconds for `Retry-After`, where asking again later can help.
+    /// The value of `Retry-After` in seconds; nil if the response does not have this header.
     package static func retryAfter(_ code: MerchantError.Code) -> Int? {
         switch code {
         case .overloaded, .storeUnavailable: 1

@@ -16,7 +16,7 @@ extension TextValue {
 }
 
 extension QueryParameters {
-    /// - Returns: nil where the query does not have the parameter.
+    /// - Returns: nil if the query does not have the parameter.
     /// - Throws: `malformed`, naming the parameter and what it must contain.
     package func value<Value: TextValue>(
         _ name: String, as type: Value.Type = Value.self
@@ -25,7 +25,7 @@ extension QueryParameters {
         return try Value(text, named: name)
     }
 
-    /// A parameter that is `true` or `false`; false where the query does not have it.
+    /// Reads a parameter that is `true` or `false`. If the query does not have the parameter, the value is false.
     package func flag(_ name: String) throws(MerchantError) -> Bool {
         switch self[name] {
         case nil, "false": false
@@ -34,9 +34,10 @@ extension QueryParameters {
         }
     }
 
-    /// A whole number in a range.
+    /// Reads a parameter that is an integer.
     ///
-    /// - Parameter expectation: completes "is not acceptable, expected …".
+    /// - Parameter expectation: the end of the error message "is not acceptable, expected …".
+    /// - Returns: nil if the query does not have the parameter.
     package func integer(
         _ name: String, in range: ClosedRange<Int>, expectation: String
     ) throws(MerchantError) -> Int? {

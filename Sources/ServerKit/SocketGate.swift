@@ -5,8 +5,8 @@ package import MerchantCore
 package import MerchantOperations
 package import NIOCore
 
-/// Decides about each accepted connection of a Unix socket: who is calling, what the caller may do, and whether the
-/// connection stays open.
+/// Checks each accepted connection of a Unix socket. It identifies the caller, determines the caller's permits, and
+/// decides whether the connection may stay open.
 package struct SocketGate: Sendable {
     private let policy: CallerPolicy
     private let admission: ConnectionAdmission
@@ -15,8 +15,8 @@ package struct SocketGate: Sendable {
     private let lingerTime: TimeAmount
 
     /// - Parameters:
-    ///   - limits: connections that are open at the same time. Further ones get 503 and are closed.
-    ///   - lingerTime: how long a refused client has to read its response.
+    ///   - limits: how many connections may be open at the same time. A further connection gets 503 and is closed.
+    ///   - lingerTime: how long a refused client has to read its response before the connection is closed.
     package init(
         policy: CallerPolicy, limits: Shares.Limits, refusals: RefusalLog, log: LimitedLog, lingerTime: TimeAmount
     ) {
@@ -27,9 +27,10 @@ package struct SocketGate: Sendable {
         self.lingerTime = lingerTime
     }
 
-    /// Reads the caller's credentials from the kernel and counts the connection until it closes. On its event loop.
+    /// Reads the caller's credentials from the kernel, and counts the connection until it closes. Call this on the
+    /// channel's event loop.
     ///
-    /// - Returns: nil where the connection is refused or closed: nothing further must be done with it.
+    /// - Returns: nil if this function refused or closed the connection. The caller must not use the channel then.
     package func admit(_ channel: any Channel) throws -> Peer? {
         guard let credentials = Self.credentials(of: channel) else {
             log.write(.error, "connection without credentials closed", metadata: [:])
@@ -61,7 +62,7 @@ package struct SocketGate: Sendable {
         }
     }
 
-    /// Admits no further connection, and sends ``DrainEvent`` to those that are open.
+    /// Refuses all further connections, and sends ``DrainEvent`` to those that are open.
     ///
     /// - Returns: every connection that is still open.
     @discardableResult package func beginDrain() -> [any Channel] {

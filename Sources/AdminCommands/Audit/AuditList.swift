@@ -50,6 +50,6 @@ extension AuditRecordDocument {
 }
 
 extension AuditRecordDocument.CallerDocument {
-    /// Without its directories; JSON output has the whole path.
+    /// The program's name without its directories. JSON output has the whole path.
     fileprivate var programName: String { program.split(separator: "/").last.map(String.init) ?? program }
 }

@@ -8,7 +8,7 @@ struct AuditNoun: NounCommand {
         subcommands: [AuditList.self, AuditExport.self, AuditVerify.self])
 }
 
-/// Selects audit records.
+/// The options that select audit records.
 struct AuditOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Only records of this merchant.", valueName: "id"), transform: MerchantIdentifier.parse)

@@ -55,7 +55,7 @@ struct AuditVerify: AsyncParsableCommand {
     }
 }
 
-/// The combined results of all ranges.
+/// The combined results of all ranges of the audit chain.
 private struct AuditResult: Encodable {
     private(set) var intact = true
     private(set) var records = 0

@@ -48,7 +48,7 @@ struct BackupVerify: AsyncParsableCommand {
 }
 
 extension BackupVerificationDocument {
-    /// - Throws: ``CommandFailure`` if the verification found a fault.
+    /// - Throws: ``CommandFailure`` if the verification has findings.
     func requireGood() throws(CommandFailure) {
         guard good else {
             throw CommandFailure(.refused, "the verification of \(backup.file) failed; the findings are listed above")

@@ -3,25 +3,28 @@ import Vocabulary
 
 /// One item of a bulk operation.
 protocol BulkItem: Sendable {
-    /// Names the item for people, the same in every run: an identifier or a file's name.
+    /// The name of the item in output and in the report, such as an identifier or a file's name. It is the same in
+    /// every run.
     var name: String { get }
-    /// Changes with the request: an item with other content is another item.
+    /// A text that is different for a different request. A later run handles an item with the same name and other
+    /// content as a new item.
     var content: String { get }
-    /// Its place in the file, such as `line 5`.
+    /// The item's place in the input file, such as `line 5`; nil if there is no input file with lines.
     var place: String? { get }
 }
 
 /// The result of one item.
 enum BulkOutcome: Hashable, Sendable {
-    /// With details for the report, by name.
+    /// The daemon executed the request. The values are details for the report, by name.
     case done([String: String])
-    /// The daemon already had it as requested.
+    /// Nothing was changed, because the daemon already had what the item requests. The values are details for the
+    /// report.
     case unchanged([String: String])
-    /// The code of the daemon's refusal, if it refused, and the reason in one sentence.
+    /// The item failed. `code` is the code of the daemon's refusal, if the daemon refused; the text is the reason.
     case failed(code: String? = nil, String)
 }
 
-/// One line of a report.
+/// One line of a report: the result of one item.
 struct BulkRecord: Codable, Hashable, Sendable {
     enum Outcome: String, Codable, Sendable {
         case done, unchanged, failed
@@ -31,12 +34,12 @@ struct BulkRecord: Codable, Hashable, Sendable {
     let content: String
     let place: String?
     let outcome: Outcome
-    /// The code of the daemon's refusal.
+    /// The code of the daemon's refusal; nil if the daemon did not refuse the item.
     let code: String?
-    /// Why it failed.
+    /// Why the item failed; nil if it did not fail.
     let detail: String?
     let result: [String: String]?
-    /// When it was written.
+    /// When the result was recorded.
     let at: Timestamp?
 
     init(_ item: some BulkItem, _ outcome: BulkOutcome) {

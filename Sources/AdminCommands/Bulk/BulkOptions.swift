@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 
-/// The options of every bulk operation.
+/// The options of every subcommand with a bulk operation.
 struct BulkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -18,7 +18,9 @@ struct BulkOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter default: the report's path unless `--report` names another.
+    /// Opens the report.
+    ///
+    /// - Parameter path: the path of the report if `--report` does not name another.
     func open(_ subcommand: String, default path: String) throws(CommandFailure) -> BulkReport {
         try BulkReport(report ?? path, of: subcommand)
     }
@@ -33,7 +35,7 @@ struct Directory {
         return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Creates the directory unless it exists.
+    /// Creates the directory, or uses the existing one.
     ///
     /// - Throws: ``CommandFailure`` with the system's error message.
     init(creating path: String) throws(CommandFailure) {

@@ -2,15 +2,15 @@ import FoundationEssentials
 import Glibc
 import Vocabulary
 
-/// The report file of a bulk operation: a header line, then one JSON line for each item, written as soon as the item is done.
-/// A later run appends to it.
+/// The report file of a bulk operation. It has a header line and then one JSON line for each result, written as soon as
+/// the item was handled. A later run appends its results to the same file.
 ///
-/// Used by one task. A second run on the same file is refused.
+/// Only one task may use a report. While a run has the file open, a second run with the same file is refused.
 final class BulkReport {
-    /// In bytes.
+    /// The largest report that a run continues, in bytes.
     static let largest = 1 << 30
 
-    /// The first line. A file that does not begin with it is never written.
+    /// The first line of a report. The program never writes to a file that has another first line.
     private struct Header: Codable {
         static let kind = "merchantkeyctl bulk operation"
 
@@ -19,7 +19,7 @@ final class BulkReport {
         let version: Int
     }
 
-    /// What an earlier run recorded for an item that it finished.
+    /// The values that an earlier run recorded for an item, and that a later run uses.
     struct EarlierResult: Sendable {
         let publicKeyHash: PublicKeyHash?
     }
@@ -34,10 +34,10 @@ final class BulkReport {
         let content: String
     }
 
-    /// Opens the report, or creates it.
+    /// Opens an existing report, or creates a new one.
     ///
-    /// - Throws: ``CommandFailure`` if it cannot be written, is in use, or is not a report of this subcommand. An existing
-    ///   file is then unchanged.
+    /// - Throws: ``CommandFailure`` if the file cannot be written, is in use by another run, or is not a report of this
+    ///   subcommand. An existing file is then unchanged.
     init(_ path: String, of subcommand: String) throws(CommandFailure) {
         self.path = path
         self.subcommand = subcommand
@@ -66,14 +66,14 @@ final class BulkReport {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// nil if no earlier run finished the item with this content.
+    /// The result of an item in an earlier run; nil if no earlier run finished the item with the same content.
     func earlierResult(_ item: some BulkItem) -> EarlierResult? {
         finished[Key(item: item.name, content: item.content)]
     }
 
     func add(_ record: BulkRecord) throws(CommandFailure) { try write(line: record) }
 
-    /// Returns when the whole report is on stable storage.
+    /// Waits until the whole report is on stable storage.
     func sync() { fsync(descriptor) }
 
     private func write(line: some Encodable) throws(CommandFailure) {
@@ -119,7 +119,7 @@ final class BulkReport {
         guard header.subcommand == subcommand else {
             throw notAReport("it is the report of '\(header.subcommand)'")
         }
-        // A run that was killed may leave an incomplete line at the end.
+        // A run that was killed may leave an incomplete line at the end. That line is ignored, and cut off below.
         let end = (bytes.lastIndex(of: UInt8(ascii: "\n")) ?? headerEnd) + 1
         for (index, line) in bytes[(headerEnd + 1)..<end].split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let record = try? decoder.decode(BulkRecord.self, from: line) else {

@@ -2,8 +2,8 @@ import MerchantKeyClient
 
 /// Executes one operation for many items, several at the same time, and writes each result to a report.
 ///
-/// The daemon is asked about every item, even if the report of an earlier run lists it as done: the database may have been
-/// restored from a backup since then, or may be another one. The report is only a record.
+/// Even if the report lists an item as done by an earlier run, the new run asks the daemon about it. Since the earlier
+/// run, the daemon's database may have been restored from a backup or replaced.
 struct BulkRun<Item: BulkItem> {
     private let report: BulkReport
     private let concurrency: Int
@@ -20,10 +20,10 @@ struct BulkRun<Item: BulkItem> {
 
     /// - Parameters:
     ///   - total: how many items there will be; nil if unknown.
-    ///   - next: the next item; nil at the end.
-    ///   - act: calls the daemon for one item, and returns `unchanged` if the daemon already has what was requested. It must
-    ///     be safe to repeat, because a connection may end between the operation and its response. Its second argument is
-    ///     the result in the report; nil if no earlier run finished the item.
+    ///   - next: returns the next item, or nil after the last one.
+    ///   - act: calls the daemon for one item, and returns `unchanged` if the daemon already has what was requested. It
+    ///     must be safe to repeat, because it is called again if no response arrives. Its second argument is the item's
+    ///     result in the report; nil if no earlier run finished the item.
     func run(
         total: Int?, next: () async throws -> Item?,
         act: @escaping @Sendable (Item, BulkReport.EarlierResult?) async throws -> BulkOutcome
@@ -43,7 +43,7 @@ struct BulkRun<Item: BulkItem> {
                 switch result {
                 case .outcome(let item, let outcome):
                     if case .unchanged = outcome, report.earlierResult(item) != nil {
-                        // The report lists it, and the daemon confirms it.
+                        // The report already has a line for this item, and the daemon confirms it.
                         summary.skipped += 1
                     } else {
                         let record = BulkRecord(item, outcome)

@@ -1,7 +1,7 @@
 import MerchantKeyClient
 import StrictJSON
 
-/// The result of a run.
+/// The result of one run of a bulk operation.
 struct BulkSummary: Sendable {
     /// Why a run ended before its last item.
     struct AbortReason: Sendable {
@@ -16,11 +16,11 @@ struct BulkSummary: Sendable {
     private(set) var done = 0
     private(set) var unchanged = 0
     private(set) var failed = 0
-    /// Done by an earlier run, as the report lists and the daemon confirms.
+    /// Items that the report lists as done by an earlier run, and that the daemon still has.
     var skipped = 0
     var wasInterrupted = false
     var abortReason: AbortReason?
-    /// Items that the run did not reach; nil if the number of items is unknown.
+    /// How many items the run did not reach; nil if the number of all items is unknown.
     private(set) var notTried: Int?
     private(set) var failures: [BulkRecord] = []
     private let begin = ContinuousClock.now
@@ -30,7 +30,7 @@ struct BulkSummary: Sendable {
 
     var finished: Int { done + unchanged + failed }
 
-    /// Items per second.
+    /// How many items per second this run finished.
     var rate: Double { duration > .zero ? Double(finished) / (duration / .seconds(1)) : 0 }
 
     mutating func count(_ record: BulkRecord) {
@@ -43,6 +43,8 @@ struct BulkSummary: Sendable {
         }
     }
 
+    /// Call this at the end of the run.
+    ///
     /// - Parameter total: how many items there were; nil if unknown.
     mutating func finish(total: Int?) {
         duration = ContinuousClock.now - begin
@@ -51,10 +53,10 @@ struct BulkSummary: Sendable {
 }
 
 extension BulkSummary {
-    /// Prints the result.
+    /// Prints the summary.
     ///
-    /// - Throws: ``CommandFailure`` unless every item is done.
-    func conclude(_ printer: Printer) throws {
+    /// - Throws: ``CommandFailure`` if an item failed or the run ended before its last item.
+    func printAndThrowIfFailed(_ printer: Printer) throws {
         switch printer.form {
         case .table: printer.show(blocks)
         case .json: printer.json(document)

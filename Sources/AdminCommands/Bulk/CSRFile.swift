@@ -4,11 +4,12 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// A file for one of many CSRs.
+/// Writes CSRs into a directory, one file for each CSR.
 enum CSRFile {
-    /// Names the merchant and the first 8 hexadecimal digits of the publicKeyHash, as the daemon does.
+    /// The file's name: the merchant identifier and the first 8 hexadecimal digits of the publicKeyHash, as in the name
+    /// that the daemon suggests.
     ///
-    /// A merchant identifier is cut to 200 characters, because file systems limit a name to 255 bytes.
+    /// The merchant identifier is cut to 200 characters, because file systems limit a name to 255 bytes.
     static func name(of key: KeyDocument) -> String {
         let suffix = key.purpose == .identity ? "-identity" : ""
         return
@@ -17,18 +18,19 @@ enum CSRFile {
 
     /// Writes a key pair's CSR, as PEM.
     ///
-    /// - Returns: the file, and whether it is new.
-    /// - Throws: ``CommandFailure`` if it cannot be written, or exists with other content.
+    /// - Returns: the path of the file, and whether the file is new.
+    /// - Throws: ``CommandFailure`` if the file cannot be written, or exists with other content.
     static func write(_ key: KeyDocument, to directory: Directory) throws -> (path: String, isNew: Bool) {
         guard let csr = key.csr else { throw ClientError.protocolViolation("a pending key pair has no CSR") }
         let path = directory.file(name(of: key))
         return (path, try write(Data(csr.utf8), to: path, overwrites: false))
     }
 
-    /// Writes the whole file or nothing. The file may be lost in a power failure; the daemon still has the CSR.
+    /// Writes the whole file or nothing. It does not wait for stable storage: after a power failure the file may be
+    /// missing, but the daemon still has the CSR.
     ///
     /// - Returns: false if the file already existed with this content.
-    /// - Throws: ``CommandFailure`` if it exists with other content.
+    /// - Throws: ``CommandFailure`` if the file exists with other content and `overwrites` is false.
     static func write(_ bytes: Data, to path: String, overwrites: Bool) throws(CommandFailure) -> Bool {
         if access(path, F_OK) == 0 {
             if let found = try? InputFile(path).read(), found == bytes { return false }

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// Reads comma-separated values as RFC 4180 defines them, and refuses everything else.
+/// Reads comma-separated values as RFC 4180 defines them.
 ///
-/// A byte order mark is skipped; lines end with LF or CRLF. A file that a
-/// spreadsheet program would read differently is refused.
+/// In addition, it skips a byte order mark, and accepts LF as well as CRLF at the end of a line. It refuses every file
+/// that a spreadsheet program might read differently.
 package struct CSVReader {
     package struct Row: Hashable, Sendable {
-        /// The number of its first line, counted from 1.
+        /// The number of the row's first line in the file, counted from 1.
         package let line: Int
         package let fields: [String]
 
@@ -27,14 +27,14 @@ package struct CSVReader {
     private var line = 1
 
     package init(_ bytes: Data) {
-        // The indices of a slice may not begin at 0.
+        // The indices of a slice of `Data` may begin at a number other than 0. A copy begins at 0.
         self.bytes = Data(bytes)
         index = self.bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
 
-    /// Every row, including the heading. Empty lines are accepted only at the end.
+    /// Every row of a file, including the heading. Empty lines are accepted only at the end of the file.
     ///
-    /// - Throws: ``Fault``, naming the line.
+    /// - Throws: ``Fault`` with the number of the line.
     package static func rows(_ bytes: Data) throws(Fault) -> [Row] {
         var reader = CSVReader(bytes)
         var rows: [Row] = []
@@ -50,7 +50,9 @@ package struct CSVReader {
         return rows
     }
 
-    /// - Returns: nil at the end.
+    /// Reads the next row.
+    ///
+    /// - Returns: nil at the end of the file.
     package mutating func next() throws(Fault) -> Row? {
         guard index < bytes.count else { return nil }
         let begin = line
@@ -61,7 +63,7 @@ package struct CSVReader {
             let byte = bytes[index]
             index += 1
             if byte == UInt8(ascii: ",") { continue }
-            // A field ends at a comma or at a line end.
+            // The field ended at CR LF or at LF. This skips the LF after a CR.
             if byte == UInt8(ascii: "\r") { index += 1 }
             line += 1
             return Row(line: begin, fields: fields)

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A CSV file with a heading: every row has a field for each column, and every column is known.
+/// A CSV file with a heading. The heading names only known columns, and every row has as many fields as the heading.
 package struct CSVTable: Sendable {
     package struct Row: Sendable {
         package let line: Int
@@ -11,7 +11,7 @@ package struct CSVTable: Sendable {
             self.fields = fields
         }
 
-        /// nil if the file has no such column, or the field is empty.
+        /// The field in a column; nil if the file does not have the column or the field is empty.
         package subscript(column: String) -> String? { fields[column].flatMap { $0.isEmpty ? nil : $0 } }
     }
 
@@ -20,7 +20,7 @@ package struct CSVTable: Sendable {
     /// - Parameters:
     ///   - required: columns that the file must have, in any order.
     ///   - optional: columns that the file may have.
-    /// - Throws: ``CSVReader/Fault``, naming the line, what was found and what was expected.
+    /// - Throws: ``CSVReader/Fault`` with the line, what was found in it and what was expected.
     package init(_ bytes: Data, required: [String], optional: [String]) throws(CSVReader.Fault) {
         let rows = try CSVReader.rows(bytes)
         let names = (required + optional).joined(separator: ", ")

@@ -2,7 +2,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Records the first Ctrl-C or SIGTERM, so that a run finishes what it has started. The second one ends the program.
+/// Records the first Ctrl-C or SIGTERM, so that a run starts no further item but finishes the items in progress. A
+/// second signal ends the program at once.
 final class Interruption: Sendable {
     private let isRecorded = Mutex(false)
     private let sources = Mutex<[any DispatchSourceSignal]>([])

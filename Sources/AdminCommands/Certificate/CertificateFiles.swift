@@ -8,10 +8,10 @@ import WireAPI
 struct CertificateFiles {
     struct Item: BulkItem {
         let name: String
-        /// SHA-256 of the file: another certificate in the same file is another item.
+        /// SHA-256 of the file, in hexadecimal. A later run handles a file whose content changed as a new item.
         let content: String
         let bytes: Data?
-        /// Why it could not be read.
+        /// Why the file could not be read; nil if it was read.
         let failure: CommandFailure?
 
         var place: String? { nil }
@@ -19,15 +19,15 @@ struct CertificateFiles {
 
     static let subcommand = "certificate upload"
     static let suffixes = [".cer", ".crt", ".pem", ".der"]
-    /// The daemon's limit, in bytes.
+    /// The daemon's limit for a certificate, in bytes.
     static let largest = 65_536
 
     private let directory: String
     private let merchant: MerchantIdentifier?
-    /// By name.
+    /// The names of the certificate files, sorted.
     let names: [String]
 
-    /// - Throws: ``CommandFailure`` if the directory can't be read, or contains no certificate.
+    /// - Throws: ``CommandFailure`` if the directory can't be read, or contains no file with one of the ``suffixes``.
     init(in directory: String, merchant: MerchantIdentifier?) throws(CommandFailure) {
         self.directory = directory.hasSuffix("/") ? directory : "\(directory)/"
         self.merchant = merchant
@@ -63,7 +63,7 @@ struct CertificateFiles {
             func stored(in key: KeyDocument) -> CertificateDocument? {
                 key.certificates.first { $0.fingerprint == fingerprint }
             }
-            // If the key pair was revoked since, the daemon would refuse the upload.
+            // Check first: if the key pair was revoked since the earlier run, the daemon would refuse the upload.
             if let hash = earlier?.publicKeyHash, let key = try await admin.keyIfAny(hash), stored(in: key) != nil {
                 return .unchanged(Self.result(key))
             }
@@ -91,7 +91,7 @@ struct CertificateFiles {
 }
 
 extension AdminClient {
-    /// - Returns: nil if the daemon has no such key pair.
+    /// The key pair with this publicKeyHash; nil if the daemon does not have it.
     fileprivate func keyIfAny(_ hash: PublicKeyHash) async throws(ClientError) -> KeyDocument? {
         do throws(ClientError) {
             return try await key(hash).document
@@ -102,7 +102,7 @@ extension AdminClient {
 }
 
 extension PEM {
-    /// - Returns: the DER of the first certificate; nil for a file that is not PEM.
+    /// The DER of the first certificate in a PEM file; nil if the file is not PEM.
     fileprivate static func firstCertificate(in file: Data) -> Data? {
         let text = String(decoding: file, as: UTF8.self)
         guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),

@@ -31,7 +31,7 @@ struct CertificateUpload: AsyncParsableCommand {
             let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
                 try await files.upload(admin, bulk)
             }
-            return try summary.conclude(global.printer)
+            return try summary.printAndThrowIfFailed(global.printer)
         }
         let bytes = try InputFile(file).read()
         try await global.withAdmin { admin in

@@ -2,7 +2,7 @@ import MerchantKeyClient
 import StrictJSON
 import WireAPI
 
-/// Prints new events until the program is stopped.
+/// `event list --follow`: prints new events until the program is stopped.
 struct EventStream {
     /// How long one request waits for events, in seconds.
     private static let wait = 25
@@ -18,9 +18,10 @@ struct EventStream {
     }
 
     /// - Parameters:
-    ///   - after: begins after this event.
-    ///   - count: without `after`, begins with this many of the newest events.
-    /// - Throws: if the daemon refuses, or can't be reached at first. Later the stream waits for the daemon.
+    ///   - after: the sequence number after which the stream begins; nil to begin with the newest events.
+    ///   - count: how many of the newest events are printed first, if `after` is nil.
+    /// - Throws: an error if the daemon refuses a request, or can't be reached at the first request. If a later request
+    ///   can't reach the daemon, the stream repeats it every second.
     func run(after: Int?, orLast count: Int) async throws {
         var position = after ?? 0
         if after == nil {
@@ -57,12 +58,13 @@ struct EventStream {
         }
     }
 
-    /// Fixed, because later events are unknown. The last column needs no width.
+    /// The widths of the columns. They are constant, because the texts of later events are unknown. The last column
+    /// needs no width.
     private static let widths = [6, 16, 8, 20, 36, 44]
 }
 
 extension ClientError {
-    /// Whether a later repeat can succeed.
+    /// Whether a later repeat of the call can succeed.
     var isTemporary: Bool {
         switch self {
         case .unreachable: true

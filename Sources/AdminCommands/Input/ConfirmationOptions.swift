@@ -12,7 +12,7 @@ struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    /// Returns once a person agreed.
+    /// Asks for confirmation on the terminal, unless `--yes` is given.
     ///
     /// - Throws: ``CommandFailure`` if standard input is not a terminal, or the response is not yes.
     func confirm(_ action: String, _ printer: Printer) throws(CommandFailure) {
@@ -29,7 +29,7 @@ struct ConfirmationOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - action: completes the question "Type yes to …".
-    ///   - call: calls the daemon, as a dry run or not.
+    ///   - call: calls the daemon. Its argument is whether the call is a dry run.
     func run<Document: PlannedChange>(
         _ action: String, _ printer: Printer, call: (_ dryRun: Bool) async throws -> Response<Document>
     ) async throws {
@@ -46,15 +46,15 @@ struct ConfirmationOptions: ParsableArguments {
         }
         let done = try await call(false)
         try printer.show(done.json) { done.document.blocks }
-        // Without --yes the warnings were shown before the question.
+        // Without --yes, the warnings were already shown before the question.
         if yes { printer.warn(done.document.allWarnings) }
     }
 }
 
-/// A response that a dry run returns too: what would change, and what to consider.
+/// The response to an operation that changes something, or to its dry run. It lists the changes and warnings.
 protocol PlannedChange: Decodable & Sendable {
     var blocks: [Block] { get }
-    /// Each completes "would …".
+    /// The changes. Each text completes the sentence "would …".
     var changes: [String] { get }
     var allWarnings: [String] { get }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A file that a subcommand reads; `-` is standard input.
 package struct InputFile: Sendable {
-    /// The default limit, in bytes.
+    /// The default limit of a file's size, in bytes.
     package static let largest = 1 << 20
 
     package let path: String
@@ -12,7 +12,9 @@ package struct InputFile: Sendable {
 
     package var isStandardInput: Bool { path == "-" }
 
-    /// - Throws: ``CommandFailure`` if it can't be read, is empty, or has more than `largest` bytes.
+    /// Reads the whole file.
+    ///
+    /// - Throws: ``CommandFailure`` if the file can't be read, is empty, or has more than `largest` bytes.
     package func read(largest: Int = largest) throws(CommandFailure) -> Data {
         let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno) }

@@ -3,10 +3,10 @@ import MerchantKeyClient
 package import Vocabulary
 import WireAPI
 
-/// A key pair on the command line: its publicKeyHash, or the first characters of it.
+/// A key pair on the command line: its publicKeyHash, or the first characters of the hash.
 package enum KeyArgument: Hashable, Sendable {
     case hash(PublicKeyHash)
-    /// In any spelling; the daemon finds out whether it is ambiguous.
+    /// The first characters of the hash in any spelling. The daemon finds the keys with this prefix.
     case prefix(String)
 
     package static let shortestPrefix = 4
@@ -27,7 +27,9 @@ package enum KeyArgument: Hashable, Sendable {
         return .prefix(text)
     }
 
-    /// - Throws: ``CommandFailure`` unless exactly one key has the prefix.
+    /// Asks the daemon for the key with a prefix.
+    ///
+    /// - Throws: ``CommandFailure`` if no key, or more than one key, has the prefix.
     func resolve(_ admin: AdminClient) async throws -> PublicKeyHash {
         switch self {
         case .hash(let hash): return hash
@@ -55,7 +57,7 @@ package enum KeyArgument: Hashable, Sendable {
         return first.publicKeyHash
     }
 
-    /// Of either Base64 alphabet; hexadecimal digits are among them.
+    /// Whether the byte is a character of Base64 or Base64url. These include the hexadecimal digits.
     private static func isDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -13,12 +13,12 @@ package struct OutputFile: Sendable {
 
     package var isStandardOutput: Bool { path == "-" }
 
-    /// Finds out before the work whether ``write(_:)`` will refuse.
+    /// Checks whether ``write(_:)`` may write the file. Call this before the operation that produces the content.
     package func checkWritable() throws(CommandFailure) {
         guard !isStandardOutput else { return }
         var found = stat()
         guard lstat(path, &found) == 0 else { return }
-        // Replacing a device or a link would break it for other programs.
+        // Writing replaces the file. For a device or a link, this would break other programs that use it.
         guard found.st_mode & S_IFMT == S_IFREG else {
             throw CommandFailure(.refused, "\(path) is not a regular file; name another file")
         }
@@ -27,7 +27,7 @@ package struct OutputFile: Sendable {
         }
     }
 
-    /// Mode 0644, on stable storage when this returns.
+    /// Writes the file with mode 0644. When this returns, the content is on stable storage.
     package func write(_ bytes: Data) throws(CommandFailure) {
         guard !isStandardOutput else { return StandardStream.output.write(bytes) }
         try checkWritable()
@@ -38,13 +38,15 @@ package struct OutputFile: Sendable {
         let writing = Self.fill(descriptor, bytes)
         close(descriptor)
         guard writing == 0 else { throw failure(writing) }
-        // link(2) refuses an existing name, so that a file created in the meantime is not lost.
+        // link(2) fails if the name exists. A file that was created since the check is therefore not overwritten.
         guard (overwrites ? rename(draft, path) : link(draft, path)) == 0 else { throw failure(errno) }
     }
 
-    /// - Returns: 0 when all of it is on stable storage, otherwise errno.
+    /// Writes the bytes, and waits until they are on stable storage.
+    ///
+    /// - Returns: 0, or errno if this failed.
     private static func fill(_ descriptor: Int32, _ bytes: Data) -> Int32 {
-        // Independent of the umask, because a CSR or certificate is public.
+        // The content is a CSR or a certificate, which is public. The mode therefore does not depend on the umask.
         guard fchmod(descriptor, 0o644) == 0 else { return errno }
         let code = bytes.write(to: descriptor)
         guard code == 0 else { return code }

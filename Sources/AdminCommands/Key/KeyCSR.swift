@@ -46,7 +46,7 @@ struct KeyCSR: AsyncParsableCommand {
             let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
                 try await PendingCSRs(directory: directory, isDER: der, overwrites: force).run(admin, bulk)
             }
-            return try summary.conclude(global.printer)
+            return try summary.printAndThrowIfFailed(global.printer)
         }
         guard let key else { return }
         let file = out.map { OutputFile($0, overwrites: force) }
@@ -68,7 +68,7 @@ struct KeyCSR: AsyncParsableCommand {
         }
     }
 
-    /// PEM as text, DER as Base64.
+    /// The JSON output. It contains PEM as text, and DER in Base64.
     private static func document(_ hash: PublicKeyHash, _ csr: Data, isDER: Bool) -> JSONValue {
         let text = isDER ? csr.base64EncodedString() : String(decoding: csr, as: UTF8.self)
         return .object(

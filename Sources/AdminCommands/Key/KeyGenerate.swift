@@ -31,7 +31,7 @@ struct KeyGenerate: AsyncParsableCommand {
 
     func run() async throws {
         let file = csr.map { OutputFile($0, overwrites: force) }
-        // Before a key pair is generated whose CSR cannot be written.
+        // Check this first, so that no key pair is generated whose CSR cannot be written.
         try file?.checkWritable()
         try await global.withAdmin { admin in
             var request = GenerateKeyRequest()

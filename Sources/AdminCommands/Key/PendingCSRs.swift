@@ -3,7 +3,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// `key csr --all-pending`: writes the CSR of every key pair that waits for its certificate.
+/// `key csr --all-pending`: writes the CSR of every key pair that has no certificate yet.
 struct PendingCSRs {
     struct Item: BulkItem {
         let hash: PublicKeyHash

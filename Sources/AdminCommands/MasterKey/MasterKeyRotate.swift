@@ -41,9 +41,9 @@ struct MasterKeyRotate: AsyncParsableCommand {
         }
     }
 
-    /// Polls until the rotation has ended.
+    /// Reads the progress of the rotation every 100 ms until the rotation has ended.
     ///
-    /// - Throws: ``CommandFailure`` if something blocks it.
+    /// - Throws: ``CommandFailure`` if the rotation is blocked.
     private func waitForEnd(_ admin: AdminClient) async throws -> Response<MasterKeyDocument> {
         var bar: ProgressBar?
         defer { bar?.clear() }

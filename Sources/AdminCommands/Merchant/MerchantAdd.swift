@@ -38,7 +38,8 @@ struct MerchantAdd: AsyncParsableCommand {
         }
     }
 
-    /// A key pair's CSR never changes, so a second run writes only the files that are missing.
+    /// Writes the CSRs that are not in the directory yet. The CSR of a key pair never changes, so existing files stay
+    /// valid.
     private func write(_ pending: [KeyDocument], to directory: Directory) throws {
         for key in pending {
             let (path, isNew) = try CSRFile.write(key, to: directory)

@@ -2,21 +2,23 @@ package import FoundationEssentials
 import Vocabulary
 package import WireAPI
 
-/// The merchants of a CSV file: the column `merchantIdentifier`, and optionally `name` and `targetActiveKeyPairs`.
+/// The merchants in a CSV file. The file has the column `merchantIdentifier`, and optionally `name` and
+/// `targetActiveKeyPairs`.
 package struct MerchantFile: Sendable {
     package struct Line: Sendable {
         package let line: Int
         package let request: AddMerchantRequest
     }
 
-    /// In bytes.
+    /// The largest file, in bytes.
     package static let largest = 256 << 20
-    /// How many of a file's errors are shown.
+    /// How many errors of a file the message shows.
     static let shownErrors = 20
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` with one sentence for each error. A file with an error is refused as a whole.
+    /// - Throws: ``CommandFailure`` if the file has errors, with one sentence for each of them. A file with one error
+    ///   is refused as a whole.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         let table: CSVTable
         do throws(CSVReader.Fault) {

@@ -56,6 +56,6 @@ struct MerchantImport: AsyncParsableCommand {
                 try await onboarding.onboard(line)
             }
         }
-        try summary.conclude(global.printer)
+        try summary.printAndThrowIfFailed(global.printer)
     }
 }

@@ -2,16 +2,18 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// Adds one merchant of a file, with key pairs if requested.
+/// `merchant import`: adds the merchants of a file, and generates their key pairs if requested.
 struct MerchantOnboarding: Sendable {
     let admin: AdminClient
     let generatesKeys: Bool
-    /// Where CSRs are written; nil writes none.
+    /// The directory into which CSRs are written; nil to write none.
     let directory: Directory?
-    /// When the run began, by the daemon's clock. Everything that was created later belongs to this run.
+    /// When the run began, by the daemon's clock. A merchant or key pair that was created later counts as created by
+    /// this run.
     let begin: Timestamp
 
-    /// Sends one request, which is safe to repeat: the response lists what exists, whether this run created it or not.
+    /// Adds one merchant with one request. The request is safe to repeat: the response also lists a merchant and key
+    /// pairs that an earlier request created.
     func onboard(_ line: MerchantFile.Line) async throws -> BulkOutcome {
         var request = line.request
         request.generateKeyPairs = generatesKeys ? true : nil

@@ -1,7 +1,7 @@
 import ArgumentParser
 import WireAPI
 
-/// The properties of a merchant that `merchant add` and `merchant set` take.
+/// The options of `merchant add` and `merchant set` for the properties of a merchant.
 struct MerchantOptions: ParsableArguments {
     @Option(help: "Name of the merchant, for people.")
     var name: String?

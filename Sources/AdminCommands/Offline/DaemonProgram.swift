@@ -16,7 +16,7 @@ enum DaemonProgram {
         )
     }
 
-    /// In the directory of this program.
+    /// The path of `merchantkeyd` in the directory of this program; nil if there is no such program.
     private static var siblingPath: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { bytes in
@@ -31,7 +31,7 @@ enum DaemonProgram {
     }
 }
 
-/// Where the daemon's settings and state are, for subcommands that work without the daemon.
+/// The options for the paths of the daemon's settings and state, for subcommands that work without the daemon.
 struct DaemonPathOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's settings file.", valueName: "file"))
     var config: String?

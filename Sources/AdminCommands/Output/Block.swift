@@ -1,13 +1,14 @@
 import Vocabulary
 
-/// A part of a result for people: lines of `name  value`, a table, one row of a table whose other rows are unknown, or text.
+/// A part of the output for `--output table`. It is one of: lines of `name  value`, a table, a single row with given
+/// column widths, or text.
 package enum Block: Sendable {
     case record([(name: String, value: Cell?)])
     case table(headings: [String], rows: [[Cell]])
     case line([Cell], widths: [Int])
     case text(String)
 
-    /// Each line ends with a line feed.
+    /// The block as text. Each line ends with a line feed.
     package func render(_ style: Style) -> String {
         switch self {
         case .record(let fields): Self.record(fields, style)
@@ -17,7 +18,7 @@ package enum Block: Sendable {
         }
     }
 
-    /// Fields without a value are left out.
+    /// One line for each field. Fields without a value are left out.
     private static func record(_ fields: [(name: String, value: Cell?)], _ style: Style) -> String {
         let shown = fields.compactMap { field in
             field.value.map { (name: field.name.printable(keepingLines: false), value: $0) }
@@ -45,18 +46,19 @@ package enum Block: Sendable {
     }
 }
 
-/// One value in a table or record.
+/// One value in a block.
 package struct Cell: Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
     package let text: String
     package let tone: Tone
 
-    /// Control characters are replaced, so that a name or a token's field can't control the terminal.
+    /// Creates a cell. Control characters in the text are replaced, so that a merchant's name or a field of a token
+    /// can't control the terminal.
     package init(_ text: String, _ tone: Tone = .plain) {
         self.text = text.printable(keepingLines: false)
         self.tone = tone
     }
 
-    /// `-` for an absent value.
+    /// Creates a cell with `-` if the text is nil.
     package init(_ text: String?) { self.init(text ?? "-") }
 
     package init(stringLiteral text: String) { self.init(text) }

@@ -2,12 +2,12 @@ package import Vocabulary
 import WireAPI
 
 extension Cell {
-    /// A value's one spelling; `-` for an absent value.
+    /// The text that the daemon uses for a value; `-` if the value is nil.
     init(_ value: (some TextValue)?) { self.init(value?.text) }
 
     init(_ count: Int, _ tone: Tone = .plain) { self.init("\(count)", tone) }
 
-    /// `2026-11-21 04:53`, UTC.
+    /// A time in UTC without seconds, such as `2026-11-21 04:53`; `-` if the time is nil.
     package init(time: Timestamp?) {
         guard let text = time?.rfc3339 else {
             self.init(nil as String?)
@@ -49,6 +49,6 @@ extension Cell {
         self.init(severity, tone)
     }
 
-    /// `yes`, or `no` with a warning.
+    /// `yes`, or `no` in the colour of a warning.
     init(isFulfilled: Bool) { self.init(isFulfilled ? "yes" : "no", isFulfilled ? .plain : .warning) }
 }

@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 
 extension Data {
-    /// Writes every byte.
+    /// Writes every byte to a file descriptor.
     ///
-    /// - Returns: 0, or errno.
+    /// - Returns: 0, or errno if this failed.
     func write(to descriptor: Int32) -> Int32 {
         var rest = self
         while !rest.isEmpty {

@@ -2,7 +2,8 @@ import MerchantKeyClient
 import StrictJSON
 
 extension Printer {
-    /// Prints a list: as JSON its pages joined into one document, otherwise the `table` of its items.
+    /// Prints a list in the output format: as one JSON document with the items of all pages, or as the block that
+    /// `table` returns.
     func show<Item>(_ listing: Listing<Item>, orTable table: ([Item]) -> Block) throws {
         switch form {
         case .table:

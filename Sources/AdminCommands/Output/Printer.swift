@@ -2,14 +2,14 @@ import FoundationEssentials
 import StrictJSON
 import Vocabulary
 
-/// Prints results to standard output and everything else to standard error.
+/// Prints results to standard output, and notes and warnings to standard error.
 struct Printer: Sendable {
     let form: OutputForm
     private let style = Style.ofStandardOutput
 
     init(form: OutputForm) { self.form = form }
 
-    /// Prints a document: as JSON, or its `table`.
+    /// Prints a document in the output format: as JSON, or as the blocks that `table` returns.
     func show(_ json: Data, orTable table: () -> [Block]) throws {
         switch form {
         case .json: self.json(try Self.parse(json))
@@ -23,20 +23,22 @@ struct Printer: Sendable {
 
     func json(_ value: JSONValue) { StandardStream.output.write(JSONText.pretty(value) + "\n") }
 
-    /// One line of a stream of results, such as a JSON line.
+    /// Prints one line of a stream of results, such as a JSON line.
     func line(_ text: String) { StandardStream.output.write(text + "\n") }
 
-    /// Unchanged bytes.
+    /// Prints bytes unchanged.
     func raw(_ bytes: Data) { StandardStream.output.write(bytes) }
 
-    /// One line on standard error.
+    /// Prints one line to standard error.
     func note(_ text: String) { StandardStream.error.write(text.printable(keepingLines: false) + "\n") }
 
     func warn(_ warnings: [String]) {
         for warning in warnings { note("warning: \(warning)") }
     }
 
-    /// - Throws: ``CommandFailure`` for invalid JSON.
+    /// Parses a response of the daemon.
+    ///
+    /// - Throws: ``CommandFailure`` if the response is not valid JSON.
     static func parse(_ json: Data) throws(CommandFailure) -> JSONValue {
         do {
             return try JSONParser.parse(json, limits: .response)
@@ -47,6 +49,6 @@ struct Printer: Sendable {
 }
 
 extension JSONLimits {
-    /// Limits of the client for a response.
+    /// The limits for a response of the daemon.
     static let response = JSONLimits(bytes: 16 << 20, depth: 32, values: 4 << 20)
 }

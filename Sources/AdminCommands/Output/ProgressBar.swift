@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A line on standard error with the progress of long work; shown only on a terminal.
+/// A line on standard error with the progress of a long operation. It is shown only on a terminal.
 package struct ProgressBar {
-    /// The progress.
+    /// The progress of the operation.
     package struct State: Hashable, Sendable {
-        /// By this run, successful or not.
+        /// How many items this run has handled, successfully or not.
         let finished: Int
-        /// Done by an earlier run.
+        /// How many items an earlier run had done.
         let skipped: Int
         let failed: Int
 
@@ -20,7 +20,7 @@ package struct ProgressBar {
 
     private static let interval = Duration.milliseconds(100)
 
-    /// nil if unknown.
+    /// The number of all items; nil if it is unknown.
     private let total: Int?
     private let isShown: Bool
     private let style: Style
@@ -43,14 +43,14 @@ package struct ProgressBar {
         StandardStream.error.write("\r\u{1B}[K" + line)
     }
 
-    /// Erases the line.
+    /// Erases the line from the terminal.
     mutating func clear() {
         guard isShown, last != nil else { return }
         StandardStream.error.write("\r\u{1B}[K")
         last = nil
     }
 
-    /// One line of at most `columns` characters, not counting colour codes.
+    /// The line, with at most `columns` characters. Colour codes do not count.
     package static func line(
         _ state: State, total: Int?, after time: Duration, columns: Int, _ style: Style
     ) -> String {
@@ -75,7 +75,7 @@ package struct ProgressBar {
         return seconds < 120 ? "\(seconds) s" : seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
     }
 
-    /// TIOCGWINSZ is a macro that Swift can't import.
+    /// The width of the terminal. 0x5413 is TIOCGWINSZ, a macro that Swift can't import.
     private static var columns: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, 0x5413, &size) == 0, size.ws_col > 0 else { return 80 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Standard output or standard error, unbuffered.
+/// Standard output or standard error. Writes are not buffered.
 package struct StandardStream: Sendable {
     static let output = StandardStream(descriptor: STDOUT_FILENO)
     static let error = StandardStream(descriptor: STDERR_FILENO)
@@ -14,9 +14,9 @@ package struct StandardStream: Sendable {
 
     func write(_ text: String) { write(Data(text.utf8)) }
 
-    /// Writes every byte. Ends the program if the reader has closed the stream.
+    /// Writes every byte. If that fails, for example because the reader has closed the stream, this ends the program.
     func write(_ bytes: Data) {
-        // A partial result must not end with a success status.
+        // The exit status must not be 0, because the result is incomplete.
         if bytes.write(to: descriptor) != 0 { exit(ExitStatus.refused.rawValue) }
     }
 }

@@ -5,7 +5,7 @@ package enum Tone: Sendable {
     case plain, heading, good, notice, warning, critical
 }
 
-/// Whether colours are used.
+/// Whether output has colours.
 package struct Style: Sendable {
     package static let plain = Style(isColored: false)
     package static let colored = Style(isColored: true)
@@ -14,7 +14,8 @@ package struct Style: Sendable {
 
     private init(isColored: Bool) { self.isColored = isColored }
 
-    /// Colours on a terminal that shows them, unless `NO_COLOR` is set (no-color.org).
+    /// The style for standard output. It has colours if standard output is a terminal that shows them and `NO_COLOR` is
+    /// not set (no-color.org).
     static var ofStandardOutput: Style {
         let environment = ProcessInfo.processInfo.environment
         return choose(
@@ -30,7 +31,7 @@ package struct Style: Sendable {
         return "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 
-    /// ECMA-48, select graphic rendition.
+    /// The parameter of ECMA-48's control function "select graphic rendition".
     private static func code(_ tone: Tone) -> String? {
         switch tone {
         case .plain: nil

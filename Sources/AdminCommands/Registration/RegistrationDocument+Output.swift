@@ -68,7 +68,7 @@ extension WithdrawalDocument {
 }
 
 extension SyncDocument.Finding {
-    /// A row for each difference, and for each failure.
+    /// A table with a row for each difference and for each failure.
     static func table(_ findings: [SyncDocument.Finding]) -> Block {
         .table(
             headings: ["PARTNER", "DIFFERENCE", "APPLE HAS", "EXPECTED", "REPAIRED"],

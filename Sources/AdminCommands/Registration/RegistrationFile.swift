@@ -2,21 +2,21 @@ package import FoundationEssentials
 import Vocabulary
 package import WireAPI
 
-/// The registrations of a CSV file: one line for each merchant, its domains separated by blanks or semicolons.
+/// The registrations in a CSV file. Each row is one merchant; blanks or semicolons separate the merchant's domains.
 package struct RegistrationFile: Sendable {
     package struct Line: Sendable {
         package let line: Int
         package let request: RegisterRequest
     }
 
-    /// In bytes.
+    /// The largest file, in bytes.
     package static let largest = 64 << 20
     private static let required = ["partnerInternalMerchantIdentifier", "partnerMerchantName", "domainNames"]
     private static let optional = ["encryptTo", "merchantUrl", "merchantIdentifier"]
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure``. A file with an error is refused as a whole.
+    /// - Throws: ``CommandFailure`` if the file has an error. A file with one error is refused as a whole.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         do throws(CSVReader.Fault) {
             lines = try CSVTable(bytes, required: Self.required, optional: Self.optional).rows.map(Self.line)

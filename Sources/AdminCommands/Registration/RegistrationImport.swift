@@ -40,12 +40,13 @@ struct RegistrationImport: AsyncParsableCommand {
                 return .done(warnings.isEmpty ? [:] : ["warnings": warnings.joined(separator: "; ")])
             }
         }
-        try summary.conclude(global.printer)
+        try summary.printAndThrowIfFailed(global.printer)
     }
 }
 
 extension AdminClient {
-    /// Whether, according to the daemon's record, Apple has what the line requests. Does not ask Apple.
+    /// Whether the daemon's record shows everything that the line requests as registered. The daemon does not ask
+    /// Apple.
     fileprivate func hasRegistered(_ request: RegisterRequest) async throws(ClientError) -> Bool {
         let found: RegistrationDocument
         do throws(ClientError) {

@@ -18,9 +18,9 @@ struct RegistrationSync: AsyncParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
-    /// Small enough for the progress bar to move while Apple is slow.
+    /// The number of registrations in one request. It is small, so that the progress bar moves even if Apple is slow.
     private static let batchSize = 100
-    /// How often to wait for Apple without progress in between.
+    /// How many times in a row the command waits for Apple before it gives up.
     private static let mostWaits = 10
 
     func run() async throws {
@@ -63,13 +63,13 @@ struct RegistrationSync: AsyncParsableCommand {
     }
 }
 
-/// The combined batches of one sync.
+/// The combined results of all batches of one sync.
 private struct SyncResult {
     let repair: Bool
     var compared = 0
     var findings: [SyncDocument.Finding] = []
     var halted: FailureDocument?
-    /// The findings as the daemon sent them.
+    /// The findings in the form in which the daemon sent them, for JSON output.
     private var json: [JSONValue] = []
 
     init(repair: Bool) { self.repair = repair }

@@ -8,7 +8,7 @@ struct ExpiringKeyRolls {
     struct Item: BulkItem {
         let merchant: MerchantIdentifier
         let algorithm: KeyAlgorithm
-        /// Unique for each run, because other certificates expire soon by the time of a later run.
+        /// A text that is unique for each run, because a merchant may need another roll by the time of a later run.
         let content: String
 
         var name: String { "\(merchant) \(algorithm)" }
@@ -18,7 +18,7 @@ struct ExpiringKeyRolls {
     static let subcommand = "roll start --ending-within"
 
     private let bound: Timestamp
-    /// nil for both.
+    /// The algorithm of the keys that are replaced; nil for both algorithms.
     private let algorithm: KeyAlgorithm?
     private let run = UUID().uuidString
 

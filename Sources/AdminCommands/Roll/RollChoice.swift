@@ -3,7 +3,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// Selects an open roll.
+/// The arguments that select an open roll.
 struct RollChoice: ParsableArguments {
     @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
@@ -11,7 +11,7 @@ struct RollChoice: ParsableArguments {
     @Option(help: "Algorithm: EC_v1 or RSA_v1; needed if rolls of both are open.")
     var algorithm: KeyAlgorithm?
 
-    /// - Throws: ``CommandFailure`` unless exactly one is open.
+    /// - Throws: ``CommandFailure`` if no open roll, or more than one, matches the arguments.
     func find(_ admin: AdminClient) async throws -> RollDocument {
         let open = try await admin.rolls(of: merchant, state: RollStateArgument.open.rawValue).items
             .filter { algorithm == nil || $0.algorithm == algorithm }

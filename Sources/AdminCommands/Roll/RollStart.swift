@@ -48,7 +48,7 @@ struct RollStart: AsyncParsableCommand {
         if let endingWithin {
             let rolls = ExpiringKeyRolls(within: endingWithin, algorithm: algorithm)
             let summary = try await global.withAdmin(connections: bulk.concurrency) { try await rolls.start($0, bulk) }
-            return try summary.conclude(global.printer)
+            return try summary.printAndThrowIfFailed(global.printer)
         }
         guard let merchant else { return }
         let file = csr.map { OutputFile($0, overwrites: force) }

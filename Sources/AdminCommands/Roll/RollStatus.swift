@@ -28,7 +28,7 @@ struct RollStatus: AsyncParsableCommand {
     }
 }
 
-/// The states that a list of rolls can be restricted to.
+/// The values of `--state`: a state, or `open` for every state before `finished` and `abandoned`.
 package enum RollStateArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case open, started, certificateStored, promoted, quiet, finished, abandoned
 }

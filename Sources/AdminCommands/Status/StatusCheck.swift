@@ -7,12 +7,12 @@ package enum Severity: String, CaseIterable, Sendable, ExpressibleByArgument {
     case notice, warning, critical
 }
 
-/// The line and the exit status for a monitoring system.
+/// The result of `status --check`: the line and the exit status for a monitoring system.
 ///
 /// Source: Monitoring Plugins Development Guidelines, "Plugin Return Codes".
 package struct StatusCheck: Hashable, Sendable {
     package let line: String
-    /// 0 OK, 1 warning, 2 critical, 3 unknown.
+    /// The exit status: 0 OK, 1 warning, 2 critical, 3 unknown.
     package let status: Int32
 
     package init(_ document: StatusDocument) {
@@ -20,7 +20,7 @@ package struct StatusCheck: Hashable, Sendable {
         if severities.contains(.critical) {
             status = 2
         } else if severities.contains(nil) {
-            // The daemon is newer than this program and has a severity that this program does not know.
+            // A newer daemon sent a severity that this program does not know.
             status = 3
         } else {
             status = severities.contains(.warning) ? 1 : 0
@@ -33,7 +33,8 @@ package struct StatusCheck: Hashable, Sendable {
             "merchantkeyd \(word): \(numbers)\(Self.summary(of: document.findings))".printable(keepingLines: false)
     }
 
-    /// The most urgent findings; a notice only if there is nothing else.
+    /// The details of the first findings that are more urgent than a notice. If there are none, the detail of the first
+    /// notice.
     private static func summary(of findings: [StatusDocument.Finding]) -> String {
         let urgent = findings.filter { $0.severity != Severity.notice.rawValue }
         let named = urgent.isEmpty ? findings.prefix(1) : urgent.prefix(mostNamed)
@@ -41,6 +42,6 @@ package struct StatusCheck: Hashable, Sendable {
         return (named.map(\.detail) + more).enumerated().map { ($0.offset == 0 ? ": " : "; ") + $0.element }.joined()
     }
 
-    /// Monitoring systems truncate long lines.
+    /// How many findings the line names. Monitoring systems truncate long lines.
     private static let mostNamed = 3
 }

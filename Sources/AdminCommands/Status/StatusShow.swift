@@ -23,7 +23,7 @@ struct StatusShow: AsyncParsableCommand {
         guard result.status == 0 else { throw result }
     }
 
-    /// Prints the line, or with `--output json` the document.
+    /// Prints the line for the monitoring system, or with `--output json` the status document.
     private func checkResult() async -> MonitoringExit {
         do {
             return try await global.withAdmin { admin in
@@ -38,14 +38,15 @@ struct StatusShow: AsyncParsableCommand {
             let line = "merchantkeyd \(status == 2 ? "CRITICAL" : "UNKNOWN"): \(why)"
             switch global.output {
             case .table: global.printer.show([.text(line.printable(keepingLines: false))])
-            // There is no document, and this line must not be read as one.
+            // Standard output stays empty, because a program would read the line as a JSON document.
             case .json: global.printer.note(line)
             }
             return MonitoringExit(status: status)
         }
     }
 
-    /// A daemon that can't read its database is critical, not unknown.
+    /// The exit status for an error. It is 2 (critical) if the daemon can't use its database or its keys, otherwise 3
+    /// (unknown).
     private static func status(of error: any Error) -> Int32 {
         guard case .refused(let refusal) = error as? ClientError else { return 3 }
         return ["storeUnavailable", "keyDamaged", "internalError"].contains(refusal.code) ? 2 : 3
@@ -95,7 +96,7 @@ extension StatusDocument {
         return "\(backups.merchantsWithoutBackup): \(named.map(\.rawValue).joined(separator: ", "))\(more)"
     }
 
-    /// One line for each week in which a certificate expires.
+    /// A table with a row for each week in which a certificate expires.
     private var timeline: [Block] {
         let weeks = endingByWeek.filter { $0.ending > 0 }
         guard let most = weeks.map(\.ending).max() else { return [] }
@@ -126,7 +127,7 @@ extension StatusDocument {
         ]
     }
 
-    /// A row for each finding, followed by the most urgent of its subjects.
+    /// A table with a row for each finding, followed by rows for the most urgent merchants and keys of the finding.
     private var findingTable: Block {
         .table(
             headings: ["SEVERITY", "CODE", "COUNT", "MERCHANT", "PUBLIC KEY HASH", "FINDING"],
@@ -158,14 +159,15 @@ extension StatusDocument {
             })
     }
 
-    /// In the order of the states; ended rolls are not shown.
+    /// The numbers of open rolls, in the order in which a roll passes the states.
     private var rollsInOrder: String {
         ["started", "certificateStored", "promoted", "quiet"].compactMap { state in
             rolls[state].map { "\($0) \(state)" }
         }.joined(separator: ", ")
     }
 
-    /// In the order of the states; a state that this program does not know comes last.
+    /// The numbers of key pairs, in the order in which a key pair passes the states. States that this program does not
+    /// know come last.
     private var keyPairsInOrder: String {
         let known = KeyState.allCases.map(\.rawValue)
         let unknown = keyPairs.keys.filter { !known.contains($0) }.sorted()

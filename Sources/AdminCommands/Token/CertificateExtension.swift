@@ -1,6 +1,6 @@
-/// The certificate extensions that payment token signatures carry, by name.
+/// The names of the certificate extensions in the signatures of payment tokens.
 enum CertificateExtension {
-    /// - Returns: nil for an unknown extension.
+    /// - Returns: the name of the extension with an object identifier; nil if the extension is unknown.
     static func name(_ oid: String) -> String? { names[oid] }
 
     /// Sources: Apple's documents and certificates; RFC 5280 section 4.2.

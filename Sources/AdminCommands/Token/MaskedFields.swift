@@ -2,18 +2,19 @@ package import StrictJSON
 
 /// Decrypted payment data, masked for display.
 ///
-/// Only fields that are known to be harmless are shown. Everything else is masked, including fields that Apple adds later.
+/// Only the values of fields that are known to contain no secret are shown. All other values are masked, including
+/// those of fields that Apple adds later.
 package struct MaskedFields: Sendable {
     package struct Row: Hashable, Sendable {
-        /// With its path: `paymentData.eciIndicator`.
+        /// The field's name with its path, such as `paymentData.eciIndicator`.
         package let name: String
         package let value: String
     }
 
-    /// In the order of the plaintext.
+    /// The fields in the order of the plaintext.
     package let rows: [Row]
 
-    /// - Throws: ``CommandFailure`` for a plaintext that is not JSON. The message quotes nothing of it.
+    /// - Throws: ``CommandFailure`` if the plaintext is not JSON. The message does not quote the plaintext.
     package init(plaintext: [UInt8]) throws(CommandFailure) {
         do {
             self.init(try JSONParser.parse(plaintext, limits: .request))
@@ -24,11 +25,11 @@ package struct MaskedFields: Sendable {
 
     package init(_ value: JSONValue) { rows = Self.rows(value, path: "", name: "") }
 
-    /// By the field's own name, at any depth. Source: Apple, "Payment token format reference".
+    /// The names of the fields that are shown, at any depth. Source: Apple, "Payment token format reference".
     private static let shown: Set<String> = [
         "applicationExpirationDate", "currencyCode", "transactionAmount", "deviceManufacturerIdentifier",
         "paymentDataType", "eciIndicator", "merchantIdentifier", "merchantTokenIdentifier",
-        // The view of an authorization message.
+        // Fields of the view `authorization`.
         "network", "expirationDate", "electronicCommerceIndicator", "tokenRequestorID",
     ]
 
@@ -53,7 +54,8 @@ package struct MaskedFields: Sendable {
         return "(masked, \(text.count) characters)"
     }
 
-    /// Shows the last four digits, as a receipt does. A short number is masked completely, because four digits would reveal it.
+    /// Shows the last four digits, as a receipt does. A number of fewer than 12 digits is masked completely, because
+    /// four digits would be too large a part of it.
     private static func accountNumber(_ text: String) -> String {
         guard text.count >= 12 else { return String(repeating: "*", count: text.count) }
         return String(repeating: "*", count: text.count - 4) + text.suffix(4)

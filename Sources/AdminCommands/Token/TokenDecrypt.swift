@@ -4,7 +4,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// Alternative field names for the payment data.
+/// A form of the payment data with other field names.
 enum TokenView: String, CaseIterable, ExpressibleByArgument {
     case authorization
 }
@@ -17,7 +17,7 @@ struct TokenDecrypt: AsyncParsableCommand {
             Example: merchantkeyctl token decrypt token.json --merchant merchant.com.example
             """)
 
-    /// In bytes, so that a request has room for the token.
+    /// The largest file with application data, in bytes. The token must fit into the same request.
     private static let largestApplicationData = 32_768
 
     @Argument(help: "The token file, or '-' for standard input.")
@@ -121,7 +121,7 @@ struct TokenDecrypt: AsyncParsableCommand {
         preconditionFailure("the last round returns or throws")
     }
 
-    /// The plaintext, or the requested view.
+    /// The JSON text to print: the plaintext, or the view if `--view` requests one.
     private func shownBytes(_ document: DecryptedTokenDocument) throws -> [UInt8] {
         guard view != nil else { return try document.plaintextBytes() }
         guard let authorization = document.authorization else {

@@ -2,12 +2,13 @@ import FoundationEssentials
 package import PaymentToken
 package import StrictJSON
 
-/// A payment token in a file: the whole token, or its `paymentData`.
+/// A payment token in a file. The file contains the payment object of Apple Pay on the Web, the token, or the token's
+/// `paymentData`.
 package struct TokenFile: Sendable {
     package let paymentData: JSONObject
     private let whole: JSONObject
 
-    /// - Throws: ``CommandFailure`` for invalid JSON, or a token without `paymentData`.
+    /// - Throws: ``CommandFailure`` if the file is not JSON or has no `paymentData`.
     package init(_ bytes: some Collection<UInt8>) throws(CommandFailure) {
         let value: JSONValue
         do {
@@ -24,10 +25,10 @@ package struct TokenFile: Sendable {
 
     static func read(_ path: String) throws(CommandFailure) -> TokenFile { try TokenFile(try InputFile(path).read()) }
 
-    /// The JSON text to send: members in their order, values unchanged.
+    /// The `paymentData` as JSON text for a request. The order of its members and their values are unchanged.
     package var json: [UInt8] { Array(JSONText.compact(.object(paymentData)).utf8) }
 
-    /// - Throws: ``CommandFailure``, naming the part that is missing or invalid.
+    /// - Throws: ``CommandFailure`` with the part of the token that is missing or invalid.
     package func token() throws(CommandFailure) -> ApplePayToken {
         do {
             return try ApplePayToken(JSONFields(whole))
@@ -36,7 +37,8 @@ package struct TokenFile: Sendable {
         }
     }
 
-    /// `{"token": {"paymentData": …}}` is Apple Pay on the Web's payment, `{"paymentData": …}` its token.
+    /// Finds `paymentData` in the payment object of Apple Pay on the Web, `{"token": {"paymentData": …}}`, or in a
+    /// token, `{"paymentData": …}`. Otherwise the object itself is `paymentData`.
     private static func paymentData(in object: JSONObject) throws(CommandFailure) -> JSONObject {
         if case .object(let token) = object["token"] { return try paymentData(in: token) }
         if let inner = object["paymentData"] {
@@ -54,6 +56,6 @@ package struct TokenFile: Sendable {
 }
 
 extension JSONLimits {
-    /// A whole token also contains names and pictures of cards.
+    /// Larger than the limits for `paymentData`, because a file may also contain the names and pictures of cards.
     static let tokenFile = JSONLimits(bytes: InputFile.largest, depth: 32, values: 65_536)
 }

@@ -29,7 +29,7 @@ struct TokenInspect: AsyncParsableCommand {
     }
 }
 
-/// The stored key that a token is for.
+/// The daemon's key pair that a token is encrypted to.
 enum StoredKey {
     case found(Response<KeyDocument>)
     case none
@@ -41,7 +41,7 @@ enum StoredKey {
         } catch ClientError.refused(let refusal) where refusal.code == "keyNotFound" {
             self = .none
         } catch let error as ClientError {
-            // The rest of the inspection needs no daemon.
+            // Everything else in the inspection comes from the token, so the command continues without the daemon.
             self = .unknown("\(error)")
         }
     }

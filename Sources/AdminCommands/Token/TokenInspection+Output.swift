@@ -5,7 +5,7 @@ import StrictJSON
 import Vocabulary
 
 extension ApplePayToken.Version {
-    /// How the symmetric key is transported, and its use.
+    /// The algorithms of the version: how the token transports its symmetric key, and the cipher of the payment data.
     fileprivate var explanation: String {
         switch self {
         case .ecV1: "P-256 key agreement, AES-256-GCM"
@@ -22,11 +22,11 @@ extension ApplePayToken.Version {
 }
 
 extension Date {
-    /// With seconds, because a token's age is compared in seconds.
+    /// The time with seconds, because the daemon limits a token's age in seconds.
     fileprivate var rfc3339: String { Timestamp(self).rfc3339 }
 }
 
-/// For people.
+/// The output for `--output table`.
 extension TokenInspection {
     func blocks(_ stored: StoredKey) -> [Block] {
         let summary = Block.record([
@@ -75,7 +75,7 @@ extension TokenInspection.Certificate {
     }
 }
 
-/// For programs.
+/// The output for `--output json`.
 extension TokenInspection {
     func document(_ stored: StoredKey) throws(CommandFailure) -> JSONValue {
         var members: [JSONObject.Member] = [

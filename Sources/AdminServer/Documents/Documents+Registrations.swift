@@ -8,7 +8,8 @@ extension RegistrationDocument {
     init(_ view: RegistrationView) {
         let (registration, desired) = (view.registration, view.registration.desired)
         let desiredHash = desired.encryptTo.appleHash
-        // If Apple sent its record, that is shown; it has no domains for an unregistered merchant.
+        // If Apple sent its record, the document shows that record. Apple's record of an unregistered merchant has no
+        // domains.
         let apple = view.source == .apple ? registration.known?.details : nil
         let names =
             view.source == .apple ? (apple?.domainNames ?? []).sorted() : desired.domainNames.map(\.rawValue).sorted()

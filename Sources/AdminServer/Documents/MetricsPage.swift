@@ -3,14 +3,14 @@ import HTTPKit
 import MerchantCore
 import Vocabulary
 
-/// `GET /metrics`, in Prometheus' text format 0.0.4.
+/// The response to `GET /metrics`, in Prometheus' text format 0.0.4.
 struct MetricsPage {
     let counts: StoreCounts
-    /// Of the active key pairs' certificates; may have passed.
+    /// When the first certificate of an active key pair expires. This time may be in the past.
     let soonestExpiry: Timestamp?
     let rolls: [RollState: Int]
     let webhooks: [WebhookState]
-    /// The last rotation of master key or data key; nil where there was none.
+    /// The last rotation of the master key or the data key; nil if there was none.
     let rotation: KeyRotation?
     let requests: RequestMetrics
     let version: String
@@ -86,7 +86,8 @@ struct MetricsPage {
 
 /// The memory of this process, from proc(5).
 enum ProcessMemory {
-    /// The second number of /proc/self/statm, in pages; nil where it cannot be read.
+    /// The resident memory in bytes: the second number of /proc/self/statm, which is in pages. nil if it cannot be
+    /// read.
     static func residentBytes() -> Int? {
         let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -16,7 +16,7 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// A caller with permits for some merchants must name one of them.
+    /// A caller whose permit is limited to some merchants must name one of them in the query.
     func listAudit(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
         let filter = try call.auditFilter()
@@ -27,7 +27,7 @@ extension AdminHandlers {
             Page(records, limit: limit, document: AuditRecordDocument.init) { String($0.sequence) })
     }
 
-    /// Verifies a bounded part of the chain; the caller continues at the cursor.
+    /// Verifies one range of the audit chain. The client requests the next range with the cursor in the response.
     func verifyAudit(_ call: AdminCall) async throws -> AdminResponse {
         let kept = try call.query["head"].map { text throws(MerchantError) in
             guard let head = AuditHead(text) else {

@@ -18,7 +18,7 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// The bytes exactly as Apple provided them: hexadecimal digits, hence text.
+    /// The bytes exactly as Apple provided them. They are hexadecimal digits, so the media type is text.
     func getDomainFileBytes(_ call: AdminCall) async throws -> AdminResponse {
         AdminResponse(
             bytes: ByteBuffer(bytes: try await operations.domains.domainFile().bytes), mediaType: "text/plain")

@@ -18,7 +18,8 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// Sorted by sequence. A caller with permits for some merchants sees those merchants' events.
+    /// The events, sorted by sequence. A caller whose permit is limited to some merchants gets the events of those
+    /// merchants.
     func listEvents(_ call: AdminCall) async throws -> AdminResponse {
         var query = EventQuery(try Self.part(call), limit: try call.limit() + 1)
         query.merchants = try Self.merchants(call)
@@ -31,7 +32,7 @@ extension AdminHandlers {
             return try AdminResponse(Page(items: found.map(EventDocument.init), nextCursor: nil))
         }
         let wait = try Self.wait(call)
-        // During a shutdown the response is sent at once: the client asks again when the daemon runs.
+        // A shutdown ends the wait, and the response is sent at once. The client repeats the request after the restart.
         let found = try await cancelWhenGracefulShutdown { [query, operations] in
             try await operations.events.events(query, waitingUpTo: wait)
         }
@@ -66,7 +67,7 @@ extension AdminHandlers {
         return .seconds(seconds ?? 0)
     }
 
-    /// - Returns: nil for every merchant.
+    /// - Returns: the merchants whose events the response may contain; nil for every merchant.
     private static func merchants(_ call: AdminCall) throws(MerchantError) -> Set<MerchantIdentifier>? {
         if let merchant = try call.query.value("merchant", as: MerchantIdentifier.self) {
             try call.peer.require(.read, for: merchant)

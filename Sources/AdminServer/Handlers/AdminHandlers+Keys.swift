@@ -78,14 +78,16 @@ extension AdminHandlers {
         return try created(view, for: merchant)
     }
 
-    /// Imports an existing private key. Its bytes are decoded into memory that is wiped. The body and the strings that were
-    /// read from it are overwritten at the end; the connection's buffer was overwritten when the body was read.
+    /// Imports an existing private key. Its bytes are decoded into memory that is overwritten after use. The body and
+    /// the strings that were read from it are overwritten when this function returns. ``RequestInput`` has already
+    /// overwritten the connection's buffer.
     func importKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         defer { Wipe.sharedBytes(of: call.body) }
         let body = try call.read(ImportKeyRequest.self, mostBytes: AdminRoute.importBody)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
         var certificate = try Self.decode(body.certificate, named: "certificate")
-        // A private key in the wrong field is refused later; it must not stay in memory either.
+        // The field may contain a private key by mistake. The use case refuses it, and it must not stay in memory
+        // either.
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
@@ -102,7 +104,7 @@ extension AdminHandlers {
         return try AdminResponse(KeyDocument(view)).about(merchant: view.keyPair.merchantIdentifier, key: hash)
     }
 
-    /// PKCS#10: PEM, or DER where `Accept` names it first.
+    /// The CSR (PKCS#10) as PEM, or as DER if `Accept` names `application/pkcs10` before the media type of PEM.
     func getCSR(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let view = try await operations.keys.keyPair(hash)
         guard let der = view.certificateSigningRequest else {
@@ -120,7 +122,7 @@ extension AdminHandlers {
         return response.about(merchant: merchant, key: hash)
     }
 
-    /// Stores a certificate for the merchant that has its key pair.
+    /// Stores a certificate for the merchant that owns the certificate's key pair.
     func storeCertificate(_ call: AdminCall) async throws -> AdminResponse {
         try await storeCertificate(call, for: nil)
     }
@@ -163,7 +165,7 @@ extension AdminHandlers {
 }
 
 extension HTTPField.Name {
-    // A token of RFC 9110 section 5.6.2, the only thing that the initializer checks.
+    // The initializer returns nil only for a name that is not a token of RFC 9110 section 5.6.2.
     // swift-format-ignore: NeverForceUnwrap
     fileprivate static let contentDisposition = HTTPField.Name("Content-Disposition")!
 }

@@ -20,7 +20,7 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// A caller with permits for some merchants sees those.
+    /// A caller whose permit is limited to some merchants gets a list of those merchants.
     func listMerchants(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
         let cursor = try call.query.value("cursor", as: MerchantIdentifier.self)
@@ -88,8 +88,8 @@ extension AdminHandlers {
 
 extension Page {
     /// - Parameters:
-    ///   - found: up to one more than `limit`; one more means that there is a next page.
-    ///   - cursor: identifies an item.
+    ///   - found: up to `limit` + 1 items. The additional item means that there is a next page.
+    ///   - cursor: returns the cursor of the page that begins after an item.
     init<Found>(_ found: [Found], limit: Int, document: (Found) -> Item, cursor: (Found) -> String) {
         let shown = found.prefix(limit)
         self.init(

@@ -23,7 +23,7 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// 201 for a new roll, 200 where one is already open.
+    /// The status is 201 for a new roll, and 200 if a roll is already open.
     func startRoll(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         let body = try call.read(orEmpty: StartRollRequest())
         let (view, isNew) = try await operations.rolls.startRoll(
@@ -34,7 +34,7 @@ extension AdminHandlers {
         return response.about(merchant: merchant, key: view.roll.to)
     }
 
-    /// A caller with permits for some merchants must name one of them.
+    /// A caller whose permit is limited to some merchants must name one of them in the query.
     func listRolls(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
         let merchant = try call.merchantToRead()

@@ -5,22 +5,23 @@ import NIOCore
 import Vocabulary
 import WireAPI
 
-/// The handlers of all routes. Each decodes the request, calls one use case, and encodes the result; the route checked the permit.
+/// The handlers of all routes. Each handler decodes the request, calls one use case, and encodes the result. The route
+/// has checked the permit before.
 struct AdminHandlers: Sendable {
     let operations: AdminOperations
     let health: @Sendable () -> HealthDocument
     let version: String
     let startedAt: Timestamp
-    /// One copy for all responses.
+    /// The OpenAPI document, one copy for all responses.
     let openAPI: ByteBuffer
     let requests: RequestMetrics
 
-    /// The merchant of a key pair, for permits that are for some merchants.
+    /// The merchant of a key pair. The caller needs the permit for this merchant.
     func owner(of hash: PublicKeyHash) async throws -> MerchantIdentifier {
         try await operations.keys.keyPair(hash).keyPair.merchantIdentifier
     }
 
-    /// The merchant of a roll.
+    /// The merchant of a roll. The caller needs the permit for this merchant.
     func owner(ofRoll number: Int) async throws -> MerchantIdentifier {
         try await operations.rolls.roll(number).roll.merchantIdentifier
     }

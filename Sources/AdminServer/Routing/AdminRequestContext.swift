@@ -8,16 +8,16 @@ import MerchantCore
 import NIOCore
 import ServerKit
 
-/// What all requests of one connection share.
+/// The values that all requests of one connection share.
 struct AdminConnection: RequestContextSource, Sendable {
     let peer: Peer
     let channel: any Channel
-    /// The memory of the current request and of its response.
+    /// The memory that is reserved for the current request and its response.
     let buffered: BufferedBytes.Reservation
     let logger: Logger
 }
 
-/// What middleware and handlers know about one request.
+/// The values of one request that middleware passes on to the handler.
 struct AdminRequestContext: RouterRequestContext {
     typealias Source = AdminConnection
 
@@ -27,7 +27,7 @@ struct AdminRequestContext: RouterRequestContext {
     let requestId = RequestId.make()
     /// Set by ``RequestInput``.
     var headers = HTTPFields()
-    /// Set by ``PermitCheck``: without it there is nothing to call.
+    /// Set by ``PermitCheck``, so that no handler can be called before the permit was checked.
     var handler: AdminRoute.AuthorizedHandler?
     /// Set by ``RequestInput``.
     var query: QueryParameters?
@@ -40,9 +40,10 @@ struct AdminRequestContext: RouterRequestContext {
 
     var peer: Peer { connection.peer }
 
-    /// Reserves memory for a body. Sizes up to 64 KiB do not count: the limit on connections bounds them.
+    /// Reserves memory for the body of a request or response. A body of up to 64 KiB does not count, because the limit
+    /// on connections also limits the memory of such bodies.
     ///
-    /// - Throws: `overloaded` where large requests and responses already hold as much memory as they may.
+    /// - Throws: `overloaded` if large requests and responses already use as much memory as they may.
     func reserve(_ bytes: Int) throws(MerchantError) {
         guard bytes > AdminRoute.ordinaryBody else { return }
         do throws(Shares.Exhausted) { try connection.buffered.take(bytes) } catch {

@@ -5,8 +5,8 @@ import ServerKit
 
 /// One route of the admin socket: its method and path, the permit that it needs, its limits, and its handler.
 ///
-/// Each route is declared beside its handler, in the file of its resource. ``all`` is the one list: the router is built from
-/// it, and tests compare it with `schema/openapi.yaml`.
+/// Each route is declared beside its handler, in the file of its resource. ``all`` contains every route: the router is
+/// built from this list, and tests compare it with `schema/openapi.yaml`.
 package struct AdminRoute: Sendable {
     package enum Effect: String, Sendable, CaseIterable {
         case reads, writes, destroys
@@ -16,9 +16,9 @@ package struct AdminRoute: Sendable {
     package enum Scope: Hashable, Sendable {
         /// Every merchant: a permit for some of them is not enough.
         case everyMerchant
-        /// The owner of the path's parameter: ``PathParameter/owner(_:)``.
+        /// The merchant that the path's parameter belongs to: ``PathParameter/owner(_:)``.
         case pathParameter
-        /// Those that the query or the body names; the handler checks them.
+        /// The merchants that the query or the body names. The handler checks the permit for them.
         case checkedByHandler
     }
 
@@ -29,19 +29,19 @@ package struct AdminRoute: Sendable {
     typealias AuthorizedHandler = @Sendable (AdminCall) async throws -> AdminResponse
 
     package let method: HTTPRequest.Method
-    /// The template, as in `schema/openapi.yaml`, with at most one parameter.
+    /// The path's template, as in `schema/openapi.yaml`. It has at most one parameter.
     package let path: String
-    /// nil: anyone who can connect.
+    /// nil if the route is for every caller who can connect.
     package let permit: Permit?
     package let scope: Scope
     package let effect: Effect
-    /// The log's message after the action; nil for routes that change nothing.
+    /// The message that is logged after the action; nil for routes that change nothing.
     package let action: String?
-    /// The only parameters that the query may have.
+    /// The parameters that the query may have. A request with any other parameter is refused.
     package let query: Set<String>
-    /// The largest body, in bytes; 0 for none.
+    /// The largest body of a request, in bytes. A route with 0 accepts no body.
     let mostBytes: Int
-    /// Checks the permit, and only then returns what calls the handler.
+    /// Checks the permit, and then returns a function that calls the handler.
     let authorize: @Sendable (_ peer: Peer, _ parameter: Substring?, AdminHandlers) async throws -> AuthorizedHandler
 
     static let ordinaryBody = 65_536
@@ -55,9 +55,9 @@ package struct AdminRoute: Sendable {
 // MARK: Declarations
 
 extension AdminRoute {
-    /// A `GET` without a parameter in its path.
+    /// Declares a route with `GET` that has no parameter in its path.
     ///
-    /// - Parameter permit: nil for what is no secret.
+    /// - Parameter permit: nil if the response is for every caller who can connect.
     static func reads(
         _ path: String, permit: Permit? = .read, scope: Scope = .everyMerchant, query: Set<String> = [],
         _ handler: @escaping Handler
@@ -67,7 +67,7 @@ extension AdminRoute {
             mostBytes: 0, authorize: authorizing(permit, scope, handler))
     }
 
-    /// A `GET` with a parameter in its path.
+    /// Declares a route with `GET` that has a parameter in its path. It needs the permit `read`.
     static func reads<Parameter: PathParameter>(
         _ path: String, query: Set<String> = [], _ handler: @escaping ParameterHandler<Parameter>
     ) -> AdminRoute {
@@ -76,7 +76,7 @@ extension AdminRoute {
             mostBytes: 0, authorize: authorizing(.read, handler))
     }
 
-    /// A change, without a parameter in its path. It needs the permit `administer`.
+    /// Declares a route that changes something and has no parameter in its path. It needs the permit `administer`.
     static func changes(
         _ method: HTTPRequest.Method, _ path: String, action: String, effect: Effect = .writes,
         scope: Scope = .everyMerchant, query: Set<String> = [], _ handler: @escaping Handler
@@ -86,7 +86,7 @@ extension AdminRoute {
             query: query, mostBytes: ordinaryBody, authorize: authorizing(.administer, scope, handler))
     }
 
-    /// A change, with a parameter in its path. It needs the permit `administer`.
+    /// Declares a route that changes something and has a parameter in its path. It needs the permit `administer`.
     static func changes<Parameter: PathParameter>(
         _ method: HTTPRequest.Method, _ path: String, action: String, effect: Effect = .writes,
         query: Set<String> = [], mostBytes: Int = ordinaryBody, _ handler: @escaping ParameterHandler<Parameter>
@@ -116,7 +116,8 @@ extension AdminRoute {
         }
     }
 
-    /// Refuses a caller without the permit before anything that the caller sent is read.
+    /// Checks the permit in two steps. A caller who does not have the permit for any merchant is refused first, before
+    /// the path's parameter is read; then the permit for the parameter's merchant is checked.
     private static func authorizing<Parameter: PathParameter>(
         _ permit: Permit, _ handler: @escaping ParameterHandler<Parameter>
     ) -> @Sendable (Peer, Substring?, AdminHandlers) async throws -> AuthorizedHandler {

@@ -6,16 +6,16 @@ import MerchantCore
 import MerchantOperations
 import ServerKit
 
-/// Hummingbird's router over ``AdminRoute/all``, with the middleware that every request passes.
+/// Builds Hummingbird's router from ``AdminRoute/all``, with the middleware that every request passes.
 ///
-/// A request matches the first route of the list that has its method and path. The path is matched as it was sent, so that
-/// an encoded slash does not split a segment.
+/// A request matches the first route in ``AdminRoute/all`` that has the request's method and path. The path is matched
+/// before it is percent-decoded, so that an encoded slash does not split a segment.
 struct AdminRouter: Sendable {
     let handlers: AdminHandlers
     let report: RequestReport
     let logger: Logger
     private let reads = ReadConcurrency(atOnce: 4)
-    /// Reads that wait for events, each up to 30 s.
+    /// The limit for reads that wait for events, each for up to 30 s.
     private let waitingReads = ReadConcurrency(atOnce: 32)
 
     init(handlers: AdminHandlers, report: RequestReport, logger: Logger) {
@@ -92,7 +92,7 @@ struct PermitCheck: RouterMiddleware {
     }
 }
 
-/// Bounds the number of reads that one user has answered at the same time.
+/// Applies ``ReadConcurrency`` to every route with `GET`.
 struct ReadLimit: RouterMiddleware {
     let route: AdminRoute
     let reads: ReadConcurrency
@@ -107,7 +107,8 @@ struct ReadLimit: RouterMiddleware {
     }
 }
 
-/// Responds where no route has the request's method and path: 405 where another method has the path, otherwise 404.
+/// Responds to a request that matches no route: with 405 if the path has a route with another method, otherwise with
+/// 404.
 struct NoRoute: RouterMiddleware {
     static let notFound = MerchantError(.notFound, "there is nothing at this path")
 

@@ -2,13 +2,13 @@ import MerchantCore
 import ServerKit
 import Vocabulary
 
-/// A value in a route's path, which says for which merchant the caller needs the permit.
+/// The value of the parameter in a route's path. It determines the merchant for which the caller needs the permit.
 protocol PathParameter: TextValue {
     /// The parameter's name in the path's template.
     static var name: String { get }
 
-    /// - Returns: the merchant that the value belongs to; nil where the caller needs the permit for every merchant.
-    /// - Throws: `notFound` or similar where the value names nothing.
+    /// - Returns: the merchant that the value belongs to; nil if the caller needs the permit for every merchant.
+    /// - Throws: an error such as `keyNotFound` if the value identifies nothing.
     func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier?
 }
 
@@ -24,7 +24,8 @@ extension PublicKeyHash: PathParameter {
     func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier? { try await handlers.owner(of: self) }
 }
 
-/// A registration need not name a merchant of this daemon, so its routes need the permit for every merchant.
+/// A registration may belong to no merchant of this daemon. The routes of registrations therefore need the permit for
+/// every merchant.
 extension PartnerInternalMerchantIdentifier: PathParameter {
     static let name = "partnerInternalMerchantIdentifier"
 
@@ -37,7 +38,7 @@ struct RollNumber: PathParameter {
 
     let number: Int
 
-    /// At most 18 digits: every such number fits an `Int`.
+    /// Accepts at most 18 digits, because every such number fits an `Int`.
     init?(text: String) {
         guard text.utf8.count <= 18, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
         else { return nil }

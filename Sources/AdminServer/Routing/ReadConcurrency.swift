@@ -1,10 +1,10 @@
 package import LocalSocket
 import Synchronization
 
-/// Limits how many reads of one user are answered at the same time; further ones wait.
+/// Limits how many reads of one user run at the same time. Further reads of the user wait.
 ///
-/// A list of a thousand items takes several milliseconds of processor time. Without the limit, other users would wait for
-/// the lists of a user with hundreds of connections.
+/// A list of a thousand items takes several milliseconds of processor time. Without the limit, other users would wait
+/// for the lists of a user with hundreds of connections.
 package final class ReadConcurrency: Sendable {
     private struct User {
         var running = 0
@@ -14,7 +14,7 @@ package final class ReadConcurrency: Sendable {
     private let atOnce: Int
     private let users = Mutex<[Shares.Holder: User]>([:])
 
-    /// - Parameter atOnce: how many reads of one user are answered at the same time.
+    /// - Parameter atOnce: how many reads of one user may run at the same time.
     package init(atOnce: Int) { self.atOnce = atOnce }
 
     package func run<Value: Sendable>(for user: Shares.Holder, _ read: () async throws -> Value) async throws -> Value {

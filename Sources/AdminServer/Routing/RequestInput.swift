@@ -29,13 +29,13 @@ struct RequestInput: RouterMiddleware {
 
     private func collect(_ body: RequestBody, length: Int?) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        // Reserved at once, because memory that an array outgrows is freed without being overwritten.
+        // With the whole capacity, the array does not grow. A growing array would free memory without overwriting it.
         if let length { bytes.reserveCapacity(length) }
         do {
             for try await part in body {
                 guard bytes.count + part.readableBytes <= route.mostBytes else { throw tooLarge }
                 bytes.append(contentsOf: part.readableBytesView)
-                // The part is in the connection's own buffer, and may hold a private key.
+                // The part is in the connection's own buffer, and may contain a private key, so it is overwritten.
                 part.withUnsafeReadableBytes(Wipe.overwrite)
             }
         } catch let error as MerchantError {
@@ -43,7 +43,7 @@ struct RequestInput: RouterMiddleware {
         } catch {
             throw BrokenConnection(cause: error)
         }
-        // A connection that ends early can look like a body that ended.
+        // If a connection ends early, the loop above can end as if the body were complete.
         if let length, length != bytes.count { throw BrokenConnection(cause: ChannelError.eof) }
         return bytes
     }
@@ -55,7 +55,7 @@ struct RequestInput: RouterMiddleware {
     }
 }
 
-/// The connection ended before the request did: a response cannot be sent.
+/// The connection ended before the request was complete, so a response cannot be sent.
 struct BrokenConnection: Error {
     let cause: any Error
 }

@@ -9,7 +9,7 @@ import ServerKit
 
 /// Turns errors into problem documents, and counts every request.
 struct RequestReport: RouterMiddleware {
-    /// Routes by method and path, with their indices in the list of `recorder`.
+    /// The routes by method and path, each with its index in the route list of `recorder`.
     private static let routes = Dictionary(
         uniqueKeysWithValues: AdminRoute.all.enumerated().map { index, route in
             ("\(route.method.rawValue) \(route.path)", (index: index, route: route))
@@ -41,7 +41,7 @@ struct RequestReport: RouterMiddleware {
         return response
     }
 
-    /// The response to a request that violates HTTP's rules, which no router sees.
+    /// The response to a request that violates HTTP's rules. Such a request does not reach the router.
     func refusal(_ fault: HTTPFault, _ connection: AdminConnection) -> RequestGuard.Refusal {
         let problem = problems.response(
             to: fault, requestId: RequestId.make(), uid: connection.peer.caller.uid,
@@ -73,8 +73,8 @@ struct RequestReport: RouterMiddleware {
     }
 }
 
-/// Adds the header fields that every response has. Passes HEAD on as GET and removes the content of the response, which RFC
-/// 9110 section 9.3.2 defines HEAD to be.
+/// Adds the header fields that every response has. Handles HEAD as GET and removes the content of the response (RFC 9110,
+/// section 9.3.2).
 struct CommonHeaders: RouterMiddleware {
     func handle(
         _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
@@ -89,7 +89,7 @@ struct CommonHeaders: RouterMiddleware {
         var response = try await next(routed, context)
         response.headers[.requestId] = context.requestId
         response.headers[.cacheControl] = "no-store"
-        // A caller without a permit gets one refusal for each connection: requests that follow it cost no work.
+        // The connection of a caller without a permit closes after one refusal, so that further requests cause no work.
         if context.peer.grants.allowNothing, response.status.code >= 400 { response.headers[.connection] = "close" }
         return isHead ? response.createHeadResponse() : response
     }

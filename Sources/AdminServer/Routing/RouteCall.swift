@@ -17,7 +17,8 @@ struct RouteCall: Sendable {
             peer: context.peer, requestId: context.requestId, headers: context.headers, query: query,
             body: context.body)
         let response = try await handler(call)
-        // A change gets its response even if memory is short, because it was already made. Only lists are large.
+        // The response to a change is sent even if memory is short, because the change was already made. Only the
+        // responses to GET can be large.
         if route.method == .get, !response.isShared { try context.reserve(response.body.readableBytes) }
         log(response, context)
         return Response(

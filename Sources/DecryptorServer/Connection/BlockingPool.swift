@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Threads that may wait for the disk, so that event loops and tasks do not.
+/// Threads for work that waits for the disk. Such work would block an event loop or a thread of Swift's task executor.
 struct BlockingPool: Sendable {
     private let threads: NIOThreadPool
 
@@ -14,7 +14,8 @@ struct BlockingPool: Sendable {
         try await threads.runIfActive(body)
     }
 
-    /// - Parameter completion: called on the thread that ran the body, or with an error where the pool was shut down.
+    /// - Parameter completion: called on the thread that ran the body. If the pool was shut down, it is called with an
+    ///   error.
     func run(
         _ body: @escaping @Sendable () throws -> EncodedResponse,
         completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void

@@ -2,10 +2,11 @@ import Glibc
 import NIOCore
 
 extension ConnectionHandler {
-    /// Receives nothing new. What the kernel already holds is still read and answered; then the connection ends.
+    /// Makes the client's further writes fail. Requests that the client has already written are still read and
+    /// answered; then the connection closes.
     ///
-    /// shutdown(2) with SHUT_RD on a Unix socket makes the client's writes fail at once and leaves what it wrote before
-    /// readable. NIO's own way of closing the input would drop that.
+    /// shutdown(2) with SHUT_RD on a Unix socket does this: bytes that the client wrote before remain readable. NIO's
+    /// own function, `close(mode: .input)`, would discard those bytes.
     func stopReceiving(_ context: ChannelHandlerContext) {
         do {
             try context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {

@@ -2,7 +2,8 @@ import HTTPKit
 import NIOCore
 
 extension ConnectionHandler {
-    /// The timers of a connection. At most one of each kind, so that a busy connection schedules nothing.
+    /// The timers of a connection, at most one of each kind. A request that arrives in one read schedules no timer,
+    /// because that would slow down a busy connection.
     struct Clock {
         private var lastTouched = NIODeadline.now()
         private var idleness: Scheduled<Void>?
@@ -17,7 +18,7 @@ extension ConnectionHandler {
             arrival = nil
         }
 
-        /// Closes the connection after this time in any case.
+        /// Closes the connection after `time`, whatever the client does until then. Cancels the other timers.
         mutating func linger(_ time: TimeAmount, _ context: ChannelHandlerContext) {
             requestArrived()
             idleness?.cancel()
@@ -38,7 +39,8 @@ extension ConnectionHandler {
         fileprivate mutating func setArrival(_ timer: Scheduled<Void>?) { arrival = timer }
     }
 
-    /// Closes the connection once it was idle for the idle time and has no outstanding response.
+    /// Closes the connection when it has been idle for `limits.idleTime`. A connection with an outstanding response is
+    /// not idle.
     func watchIdleness(_ context: ChannelHandlerContext) {
         let time = environment.limits.idleTime
         let deadline = hasNothingOutstanding ? clock.idleDeadline(time) : .now() + time
@@ -52,14 +54,14 @@ extension ConnectionHandler {
             })
     }
 
-    /// Refuses a request that has begun and does not arrive in time.
+    /// Refuses the request that is arriving, unless it is complete within `limits.requestTime`.
     func watchArrival(_ context: ChannelHandlerContext) {
         guard !clock.awaitsArrival else { return }
         clock.setArrival(
             context.eventLoop.assumeIsolated().scheduleTask(in: environment.limits.requestTime) {
                 self.clock.setArrival(nil)
                 if self.isReadingSuspended {
-                    // The server itself suspended reading.
+                    // The client is not too slow: the server itself suspended reading.
                     self.watchArrival(context)
                 } else {
                     self.refuse(HTTPFault.requestTooSlow)

@@ -8,14 +8,16 @@ import ServerKit
 
 /// Handles one connection: receives requests from the codec and writes the responses in the order of the requests.
 ///
-/// Responses that are known at once are written at once and flushed once for each read. The others wait in a queue. While
-/// too many wait, or the client does not read its responses, nothing more is read. See ``ConnectionHandler/Clock`` for time.
+/// If a request is handled on the event loop and no earlier response is outstanding, its response is written
+/// immediately. The responses of one read are flushed together. All other responses wait in a ``ResponseQueue``. While
+/// too many responses are outstanding, or the client does not read its responses, the handler reads nothing more.
+/// ``ConnectionHandler/Clock`` enforces the time limits.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What all connections of the server share.
+    /// The values that all connections of the server share.
     struct Environment: Sendable {
         let endpoints: Endpoints
         let problems: ProblemReporter
@@ -23,7 +25,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let limits: Limits
     }
 
-    /// A request whose body may still arrive.
+    /// A request whose head has arrived, and whose body may be incomplete.
     private struct Arriving {
         let method: HTTPMethod
         let uri: String
@@ -32,12 +34,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
         var body: ByteBuffer
     }
 
-    /// What arrived and is handled in its order.
+    /// Something that must be handled in the order of arrival.
     private enum Item {
         case request(Arriving)
-        /// The client waits for `100 Continue` before it sends the body.
+        /// A client waits for `100 Continue` before it sends the body of its request.
         case expectation
-        /// The connection cannot be read any further.
+        /// The input violates HTTP's rules or a limit, so the handler reads no further request. The error says why.
         case refusal(any Error)
     }
 
@@ -48,19 +50,19 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var arriving: Arriving?
     /// Items that wait for the next turn of the user.
     private var waiting = CircularBuffer<Item>()
-    /// How many more requests of the current read may be handled in this turn.
+    /// How many more requests of the current read may be handled before other users get their turns.
     private var turnLeft = Limits.requestsPerTurn
     private(set) var queue = ResponseQueue()
-    /// No further request is taken from this connection.
+    /// The handler accepts no further request from this connection.
     private(set) var inputEnded = false
-    /// The client has sent its last byte.
+    /// The client has closed its output: it sends nothing more.
     private var inputClosed = false
-    /// The server shuts down.
+    /// The server is shutting down.
     private var isDraining = false
-    /// The last response was written.
+    /// The connection's last response was written.
     private var outputEnded = false
     private var needsFlush = false
-    /// A read was requested while reading was suspended.
+    /// NIO requested a read while the handler had suspended reading.
     private var hasSuspendedRead = false
     /// Whether the current read brought a part of a request.
     private var readBroughtPart = false
@@ -108,7 +110,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Handles the item now, or in the next turn of its user.
+    /// Handles the item now, or in a later turn of its user.
     private func take(_ item: Item, _ context: ChannelHandlerContext) {
         guard waiting.isEmpty, turnLeft > 0, resources.scheduler.mayHandleNow() else {
             if waiting.isEmpty { resources.scheduler.wait(self, of: peer.holder) }
@@ -148,7 +150,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let form = ResponseForm(
             isHead: head.method == .HEAD,
-            // An HTTP/1.0 client needs a header of its own to keep the connection open.
+            // An HTTP/1.0 client keeps a connection open only if the response has a header that this server never
+            // sends.
             isLast: RequestHeadRules.endsConnection(head) || head.version != .http1_1)
         arriving = Arriving(
             method: head.method, uri: head.uri, form: form,
@@ -194,7 +197,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             }
         } catch {
             if peer.grants.allowNothing {
-                // A caller without a permit gets one response, and no more work is done for it.
+                // A caller without a permit gets one response. Its further requests are ignored, so that they cause no
+                // work.
                 form.isLast = true
                 inputEnded = true
                 waiting.removeAll()
@@ -203,7 +207,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Reserves the request's place in the order for the response from another thread.
+    /// Starts work on another thread, and reserves a place in the order of the responses for its result.
     private func start(
         _ form: ResponseForm, requestId: String?, _ context: ChannelHandlerContext,
         _ work: (@escaping @Sendable (Result<EncodedResponse, any Error>) -> Void) throws -> Void
@@ -232,7 +236,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         continueReading(context)
     }
 
-    /// Refuses the rest of the connection, after the responses to all earlier requests.
+    /// Reads no further request, and closes the connection with a refusal after the responses to all earlier requests.
     func refuse(_ error: any Error) {
         guard let context, !inputEnded else { return }
         inputEnded = true
@@ -277,7 +281,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if outputEnded { closeOutput(context) }
     }
 
-    /// Gives the client time to read the last response: what it still sends is read and dropped meanwhile.
+    /// Gives the client time to read the last response. Meanwhile, everything that the client sends is read and
+    /// discarded.
     private func closeOutput(_ context: ChannelHandlerContext) {
         guard !inputClosed else { return closeOnceWritten(context) }
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -287,7 +292,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.close(mode: .output, promise: written)
     }
 
-    /// Closing at once would drop what the client has not read yet.
+    /// Closes the connection when all responses have been written to the socket. Closing earlier would discard the
+    /// rest.
     private func closeOnceWritten(_ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
@@ -299,7 +305,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         clock.touch()
         if waiting.isEmpty { turnLeft = Limits.requestsPerTurn }
-        // The codec holds the beginning of a part of a request.
+        // A request is incomplete: its body is arriving, or the decoder has only a part of its head.
         if !inputEnded, arriving != nil || !readBroughtPart { watchArrival(context) }
         readBroughtPart = false
         flushIfNeeded(context)
@@ -308,7 +314,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     var isReadingSuspended: Bool { hasSuspendedRead }
 
-    /// Whether every request was answered.
+    /// Whether the response to every request was written, and no request is arriving.
     var hasNothingOutstanding: Bool { queue.isEmpty && waiting.isEmpty && arriving == nil }
 
     private var mayRead: Bool {
@@ -344,7 +350,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             inputClosed = true
             inputEnded = true
             arriving = nil
-            // Without outstanding responses the connection has no purpose.
+            // The client sends no further request, and has all its responses.
             if hasNothingOutstanding { closeOnceWritten(context) }
         case is DrainEvent:
             isDraining = true
@@ -354,12 +360,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Bytes that follow those that could not be parsed.
+        // The decoder also reports bytes that follow a parse error. The parse error itself was already handled.
         guard !(error is ByteToMessageDecoderError) else { return }
         guard let fault = HTTPFault(decoding: error), context.channel.isActive else {
             return context.close(promise: nil)
         }
-        // The shutdown cut the request off: the connection ends without a response to it.
+        // The shutdown cut the request off. The connection ends without a response to that request.
         if isDraining, case HTTPParserError.invalidEOFState = error { return }
         refuse(fault)
     }

@@ -1,42 +1,46 @@
 import LocalSocket
 import NIOCore
 
-/// Shares an event loop's time among users, so that one user who floods the socket does not delay the payments of others.
+/// Shares the time of one event loop among users, so that one user who floods the socket does not delay the payments of
+/// others.
 ///
-/// While requests come no faster than ``requestsPerWindow``, each is handled when it is read. Beyond that rate they wait,
-/// and users take turns: a user with one connection waits for one turn of each other user, however many connections the
-/// others have. Used on its event loop only.
+/// While at most ``requestsPerWindow`` requests arrive in each ``window``, each request is handled as soon as it is
+/// read. Above that rate, requests wait and the users take turns. In a turn, requests of one connection of the user are
+/// handled. A user with one connection therefore waits for at most one turn of each other user, even if the others have
+/// many connections. Use a scheduler only on its event loop.
 final class FairScheduler {
-    /// Requests that are handled when they are read, in one ``window``; each takes 5 to 25 µs.
+    /// How many requests in one ``window`` are handled as soon as they are read. Handling one takes 5 to 25 µs.
     private static let requestsPerWindow = 96
     private static let window = TimeAmount.milliseconds(1)
-    /// How long waiting requests are handled before the sockets are read again.
+    /// For how long waiting requests are handled before the sockets are read again.
     private static let tick = TimeAmount.microseconds(500)
-    /// A task that is due at once would run before the sockets are read again.
+    /// The delay before the next tick. Without a delay, the event loop would run the tick before it reads the sockets
+    /// again.
     private static let pause = TimeAmount.microseconds(20)
 
     private let loop: any EventLoop
-    private var left = requestsPerWindow
+    /// How many more requests may be handled as soon as they are read, in the current window.
+    private var leftInWindow = requestsPerWindow
     private var windowEnd = NIODeadline.now()
-    /// Users with waiting connections, in the order of their turns.
+    /// The users who have waiting connections, in the order of their turns.
     private var users = CircularBuffer<Shares.Holder>()
     private var connections: [Shares.Holder: CircularBuffer<ConnectionHandler>] = [:]
 
     init(_ loop: any EventLoop) { self.loop = loop }
 
-    /// Whether a request may be handled now. Where not, its connection waits by ``wait(_:of:)``.
+    /// Whether a request may be handled now. If not, the caller must keep the request and call ``wait(_:of:)``.
     func mayHandleNow() -> Bool {
         guard users.isEmpty else { return false }
         let now = NIODeadline.now()
         if now >= windowEnd {
-            left = Self.requestsPerWindow
+            leftInWindow = Self.requestsPerWindow
             windowEnd = now + Self.window
         }
-        left -= 1
-        return left >= 0
+        leftInWindow -= 1
+        return leftInWindow >= 0
     }
 
-    /// Adds a connection whose requests must be handled in its user's next turn.
+    /// Adds a connection that has waiting requests. They are handled in turns of its user.
     func wait(_ connection: ConnectionHandler, of user: Shares.Holder) {
         if users.isEmpty { scheduleTick() }
         append(connection, of: user)

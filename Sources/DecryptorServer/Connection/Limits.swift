@@ -3,34 +3,40 @@ package import NIOCore
 
 /// The limits of the decryptor socket, each inclusive.
 package struct Limits: Sendable {
-    /// Connections that are open at the same time. Further ones get 503 with `Retry-After` and are closed. While many are
-    /// being refused, further ones are closed without a response.
+    /// How many connections may be open at the same time. A further connection gets 503 with `Retry-After` and is
+    /// closed. If ``ConnectionAdmission/refusedAtOnce`` refused connections are still open, it is closed without a
+    /// response.
     package var connections = Shares.Limits(total: 1024, perUser: 896, withoutPermit: 32)
     /// How long a connection may be idle in both directions while none of its requests is in progress.
     package var idleTime = TimeAmount.seconds(60)
-    /// How long a request may take to arrive, counted from the read that brought its first bytes; then 408.
+    /// How long a request may take to arrive, counted from the read that brought its first bytes. A slower request gets
+    /// 408.
     package var requestTime = TimeAmount.seconds(10)
-    /// The size of a request's body; beyond it 413.
+    /// The largest body of a request, in bytes. A larger one gets 413.
     package var bodyBytes = 64 * 1024
-    /// Unanswered requests of one connection. At this number nothing more is read from it until some are answered; the
-    /// requests of the last read, at most ``readBytes``, are still accepted.
+    /// How many requests of one connection may be unanswered before the server stops reading from the connection. All
+    /// requests of the last read are still accepted, so there may be more. The server reads again when fewer are
+    /// unanswered.
     package var pipelinedRequests = 64
-    /// Requests of one connection that are handled before other users take their turns.
+    /// How many requests of one connection are handled before other users get their turns.
     static let requestsPerTurn = 8
-    /// Requests of all connections that wait for the store, an RSA key or the audit; then 503 with `Retry-After`.
+    /// How many requests of all connections may wait for the store, an RSA key or the audit. A further request gets 503
+    /// with `Retry-After`.
     package var waitingRequests = 1024
-    /// How long a shutdown waits until the outstanding responses are sent and read.
+    /// How long a shutdown waits until the outstanding responses are sent and read. Then it closes all connections.
     package var drainTime = TimeAmount.seconds(10)
-    /// How long a connection is still read after its last response, so that a reset does not destroy the response.
+    /// For how long the server reads and discards what a client sends after the last response. If the server closed the
+    /// connection while bytes are unread, the kernel would reset it and the client could lose the response.
     package var lingerTime = TimeAmount.seconds(1)
 
     package init() {}
 
-    /// The event loops' nice value, where the process may lower it.
+    /// The nice value of the event loops' threads, if the process may lower it.
     static let niceness: CInt = -10
-    /// Bytes read from a connection at once: a request with a payment token. More would let the pipelined requests of one
-    /// read, which are all decoded at once, delay other users for longer.
+    /// How many bytes one read takes from a connection: enough for a request with a payment token. The pipelined
+    /// requests of one read are all decoded together, so a larger read would delay other users for longer.
     static let readBytes = 8 * 1024
-    /// Connections that the kernel holds until they are accepted; it caps this at net.core.somaxconn.
+    /// How many connections the kernel queues until the server accepts them. The kernel reduces this to
+    /// net.core.somaxconn.
     static let backlog: CInt = 4096
 }

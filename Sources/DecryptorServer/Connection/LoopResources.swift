@@ -2,10 +2,11 @@ import HTTPKit
 import NIOCore
 import NIOHTTP1
 
-/// What the connections of one event loop share. Used on that loop only.
+/// The objects that the connections of one event loop share. Use them only on that event loop.
 final class LoopResources {
     let scheduler: FairScheduler
-    /// Counts the loop's requests. No other loop writes to it, so its lock is free.
+    /// Counts the requests of the event loop. No other event loop records in it, so the recorder's lock is contended
+    /// only while the metrics are read.
     let requests: RequestMetrics.Recorder
 
     init(scheduler: FairScheduler, requests: RequestMetrics.Recorder) {
@@ -31,7 +32,7 @@ struct LoopResourcesByLoop: Sendable {
         self.resources = resources
     }
 
-    /// - Parameter loop: one of the group; called on it.
+    /// - Parameter loop: an event loop of the group. Call this only on that event loop.
     subscript(loop: any EventLoop) -> LoopResources {
         guard let resources = resources[ObjectIdentifier(loop)] else {
             preconditionFailure("a connection belongs to one of the server's event loops")

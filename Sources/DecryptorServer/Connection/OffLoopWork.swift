@@ -1,7 +1,8 @@
 import MerchantCore
 import Synchronization
 
-/// Runs requests that cannot be answered on an event loop. Their number is bounded over all connections.
+/// Runs the requests that must not run on an event loop, because they block a thread or suspend. The number of such
+/// requests is limited over all connections.
 final class OffLoopWork: Sendable {
     typealias Job = @Sendable () async -> Void
 
@@ -10,7 +11,7 @@ final class OffLoopWork: Sendable {
     private let pool: BlockingPool
     private let jobs: AsyncStream<Job>.Continuation
 
-    /// - Parameter jobs: read by the service, which runs each as a child task of its own.
+    /// - Parameter jobs: the jobs that suspend. The server reads this stream and runs each job in its own child task.
     init(bound: Int, pool: BlockingPool, jobs: AsyncStream<Job>.Continuation) {
         self.bound = bound
         self.pool = pool
@@ -20,7 +21,7 @@ final class OffLoopWork: Sendable {
     /// Runs a body that blocks its thread.
     ///
     /// - Parameter completion: called once, on any thread.
-    /// - Throws: `overloaded` where too many requests already wait.
+    /// - Throws: `overloaded` if too many requests already wait.
     func start(
         _ body: @escaping @Sendable () throws -> EncodedResponse,
         completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void

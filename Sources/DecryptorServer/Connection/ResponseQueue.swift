@@ -1,20 +1,21 @@
 import NIOCore
 
-/// The outstanding responses of a connection, in the order of the requests. They may become known in another order.
+/// The responses that a connection has not written yet, in the order of its requests. Requests that are handled on
+/// other threads may get their responses in another order.
 package struct ResponseQueue {
-    /// A request's place in the order.
+    /// The position of a request in the order of the connection's requests.
     package struct Place: Hashable, Sendable {
         fileprivate let number: Int
     }
 
     private struct Entry {
         let form: ResponseForm
-        /// nil until it is known.
+        /// The encoded response; nil until the request was handled.
         var response: EncodedResponse?
     }
 
     private var entries = CircularBuffer<Entry>()
-    /// The number of the first entry.
+    /// The place number of the first entry.
     private var first = 0
 
     package init() {}
@@ -23,7 +24,7 @@ package struct ResponseQueue {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// The place of the next entry.
+    /// The place that the next appended entry will have.
     package var nextPlace: Place { Place(number: first + entries.count) }
 
     package mutating func append(_ form: ResponseForm, _ response: EncodedResponse? = nil) {
@@ -36,7 +37,9 @@ package struct ResponseQueue {
         entries[entries.index(entries.startIndex, offsetBy: offset)].response = response
     }
 
-    /// - Returns: nil while the first response is not known.
+    /// Removes the first entry, if it has its response.
+    ///
+    /// - Returns: nil if the queue is empty or the first request was not handled yet.
     package mutating func takeFirst() -> (form: ResponseForm, response: EncodedResponse)? {
         guard let entry = entries.first, let response = entry.response else { return nil }
         entries.removeFirst()
@@ -44,7 +47,7 @@ package struct ResponseQueue {
         return (entry.form, response)
     }
 
-    /// Drops everything, overwriting secrets.
+    /// Removes all entries, and overwrites the secrets in their responses.
     mutating func removeAll() {
         for entry in entries { entry.response?.wipe() }
         first += entries.count
@@ -52,16 +55,16 @@ package struct ResponseQueue {
     }
 }
 
-/// What a request determines about its response.
+/// The properties of a response that depend on the request, not on its handler.
 package struct ResponseForm: Sendable {
     let isHead: Bool
-    /// The last response of its connection.
+    /// Whether the connection closes after this response.
     var isLast: Bool
-    /// An interim `100 Continue`; the response itself follows.
+    /// Whether this is the interim response `100 Continue`, which the final response follows.
     let isInterim: Bool
-    /// The index of the route in ``DecryptorRoute/table``; nil where none matched.
+    /// The index of the route in ``DecryptorRoute/table``; nil if no route matched.
     var route: Int?
-    /// When the request began to be handled; nil where it is refused before that.
+    /// When the server began to handle the request; nil if the server refused it before that.
     var start: NIODeadline?
 
     package init(isHead: Bool = false, isLast: Bool = false, isInterim: Bool = false) {

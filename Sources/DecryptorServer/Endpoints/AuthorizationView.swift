@@ -1,13 +1,14 @@
 import NIOCore
 import PaymentToken
 
-/// The response's member `authorization`: the payment data under the names of an authorization message.
+/// The response's member `authorization`: the payment data with the field names of an authorization message.
 ///
-/// It is written directly into the response, which is wiped. An encoder would leave copies of the account number behind.
+/// It is written directly into the response's buffer, which is overwritten after it was sent. A JSON encoder would
+/// leave copies of the account number in memory.
 struct AuthorizationView {
     private let members: [(name: String, value: String)]
 
-    /// - Returns: nil where the payment has no such fields, because it is not a 3DSecure payment.
+    /// - Returns: nil if the payment has no fields for an authorization message, because its type is not 3DSecure.
     init?(_ data: PaymentData) {
         let network = AuthorizationFields.Network(accountNumber: data.applicationPrimaryAccountNumber)
         guard let fields = data.authorizationFields(for: network) else { return nil }
@@ -21,7 +22,7 @@ struct AuthorizationView {
         members = all.compactMap { member in member.value.map { (member.name, $0) } }
     }
 
-    /// No less than what is written: a byte of a JSON string takes at most six.
+    /// At least the number of bytes that ``write(into:)`` writes. JSON escapes one byte with at most six.
     var capacity: Int { members.reduce(2) { $0 + $1.name.utf8.count + 6 * $1.value.utf8.count + 6 } }
 
     func write(into buffer: inout ByteBuffer) {
@@ -36,7 +37,8 @@ struct AuthorizationView {
 }
 
 extension AuthorizationFields.Network {
-    /// Account numbers that begin with 34 or 37 are American Express's, also device account numbers (ISO/IEC 7812).
+    /// Account numbers of American Express begin with 34 or 37 (ISO/IEC 7812). This also holds for device account
+    /// numbers.
     fileprivate init(accountNumber: SensitiveText) {
         let beginning = accountNumber.exposed.prefix(2)
         self = beginning == "34" || beginning == "37" ? .americanExpress : .general

@@ -4,9 +4,9 @@ import PaymentToken
 import StrictJSON
 import Vocabulary
 
-/// `POST /v1/payment-tokens/decrypt`.
+/// The body of `POST /v1/payment-tokens/decrypt`.
 struct DecryptTokenRequest: Sendable {
-    /// What the response has beside the payment data.
+    /// A second form of the payment data, which the response has in addition to the plaintext.
     enum View: String, CaseIterable, Sendable {
         case authorization
     }
@@ -57,7 +57,7 @@ struct DecryptTokenRequest: Sendable {
     }
 }
 
-/// `POST /v1/payment-tokens/verify`.
+/// The body of `POST /v1/payment-tokens/verify`.
 struct VerifyTokenRequest: Sendable {
     let token: ApplePayToken
     let receivedAt: Timestamp?
@@ -72,7 +72,7 @@ struct VerifyTokenRequest: Sendable {
 }
 
 extension TokenExpectations {
-    /// Digits of an amount, which are compared as they are.
+    /// How many digits an amount may have.
     private static let amountDigits = 1...18
 
     fileprivate init(_ fields: JSONFields) throws(JSONFault) {

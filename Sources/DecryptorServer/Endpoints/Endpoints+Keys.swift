@@ -10,7 +10,7 @@ import Vocabulary
 import WireAPI
 
 extension Endpoints {
-    /// `GET /v1/keys/{publicKeyHash}`: reads.
+    /// `GET /v1/keys/{publicKeyHash}`: returns the public description of a key pair.
     func resolve(_ target: RouteMatch, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.named(by: target)
         let now = operations.now
@@ -24,7 +24,8 @@ extension Endpoints {
         }
     }
 
-    /// `GET /v1/keys/{publicKeyHash}?include=privateKey`: reads, and writes to the audit before the key leaves.
+    /// `GET /v1/keys/{publicKeyHash}?include=privateKey`: exports the private key. The audit records the export before
+    /// the response is sent.
     func exportPrivateKey(_ target: RouteMatch, method: HTTPMethod, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.named(by: target)
         guard method == .GET else {
@@ -36,10 +37,11 @@ extension Endpoints {
         }
     }
 
-    /// `POST /v1/keys/{publicKeyHash}/symmetric-key`: reads.
+    /// `POST /v1/keys/{publicKeyHash}/symmetric-key`: restores the symmetric key of a token.
     ///
-    /// A key agreement takes 50 µs, less than the switch to another thread and back would delay the requests behind it.
-    /// An RSA key takes a millisecond, too long for an event loop.
+    /// A key agreement (EC_v1) takes 50 µs and runs on the event loop, because a switch to another thread and back
+    /// would delay the following requests for longer. An RSA decryption takes a millisecond, which is too long for an
+    /// event loop.
     func symmetricKey(_ target: RouteMatch, _ body: ByteBuffer, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.named(by: target)
         let request = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
@@ -53,7 +55,7 @@ extension Endpoints {
         return .blocking {
             let now = operations.now
             guard let known = responses.entry(for: hash, at: now) else {
-                // `read` counts the use.
+                // `read` counts this request as a use of the key.
                 let known = try read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
                 return try symmetricKey(known, hash, material, peer)
             }
@@ -63,7 +65,7 @@ extension Endpoints {
         }
     }
 
-    /// The header fields of a JSON response that the audit records under the request's identifier.
+    /// The header fields of a JSON response. The identifier is the one in the audit record of the request.
     static func jsonFields(_ request: Request) -> [(name: String, value: String)] {
         [("Content-Type", "application/json"), ("X-Request-Id", request.requestId)]
     }
@@ -109,11 +111,11 @@ extension Endpoints {
         return .wrappedKey(try bytes(request.wrappedKey ?? "", "wrappedKey"))
     }
 
-    /// Reads the store, and caches the response unless the key changed meanwhile.
+    /// Reads the key pair from the store, and caches the response unless the key pair changed during the read.
     ///
     /// - Parameters:
     ///   - countsAsUse: as in ``PaymentTokenOperations/resolveNow(_:countsAsUse:authorizing:)``.
-    ///   - authorize: throws where the caller has no permit for the key's merchant.
+    ///   - authorize: throws if the caller has no permit for the key's merchant.
     func read(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
     ) throws -> KeyResponseCache.Entry {
@@ -139,7 +141,7 @@ extension Endpoints {
         let document = JSONBytes.encode(ResolvedKeyDocument(key))
         let privateKey = try await operations.exportPrivateKey(hash, for: request)
         return privateKey.withUnsafeBytes { pem in
-            // In the worst case every byte is a line end and takes two.
+            // In the worst case every byte is a line feed, which JSON escapes with two bytes.
             EncodedResponse(
                 .ok, fields: Self.jsonFields(request),
                 bodyCapacity: document.count + 20 + 2 * pem.count, holdsSecret: true
@@ -154,7 +156,7 @@ extension Endpoints {
 }
 
 extension ResolvedKeyDocument {
-    /// Without the private key, which no copyable value holds.
+    /// The document has no private key, because only noncopyable values may hold one.
     fileprivate init(_ key: DecryptionKey) {
         self.init(
             key.keyPair.publicKeyHash, of: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,

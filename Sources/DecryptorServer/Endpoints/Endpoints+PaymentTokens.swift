@@ -10,7 +10,7 @@ import Vocabulary
 import WireAPI
 
 extension Endpoints {
-    /// `POST /v1/payment-tokens/verify`: reads; needs no stored key, claims nothing.
+    /// `POST /v1/payment-tokens/verify`: verifies a token. It needs no stored key, and does not claim the token.
     func verifyToken(_ body: ByteBuffer, _ peer: Peer) -> ResponsePlan {
         .blocking {
             let verification = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
@@ -21,7 +21,9 @@ extension Endpoints {
         }
     }
 
-    /// `POST /v1/payment-tokens/decrypt`: claims the token, and records in the audit what must be accountable.
+    /// `POST /v1/payment-tokens/decrypt`: decrypts a token. Claims it, unless the request declines the claim or does
+    /// not verify the token for the present. The audit records exceptions, such as a decryption without verification or
+    /// for any merchant.
     func decryptToken(_ received: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
         .waiting(Request(caller: peer.caller, requestId: RequestId.make())) { recorded in
             let decryption = try DecryptTokenRequest(JSONFields(parsing: received.body.readableBytesView))
@@ -47,9 +49,10 @@ extension Endpoints {
         }
     }
 
-    /// Finds the key in memory, or reads it on a thread that may wait. Counts no use before the token verifies.
+    /// Finds the key in the cache, or reads it on a thread that may block. It does not count a use of the key:
+    /// `operations.open` does, after it has decrypted the token.
     ///
-    /// - Parameter authorize: throws where the caller has no permit for the key's merchant.
+    /// - Parameter authorize: throws if the caller has no permit for the key's merchant.
     private func key(
         _ hash: PublicKeyHash, authorizing authorize: @escaping @Sendable (MerchantIdentifier) throws -> Void
     ) async throws -> TokenKey {
@@ -65,7 +68,7 @@ extension Endpoints {
             publicKeyHash: hash, merchantIdentifier: known.merchantIdentifier, algorithm: known.algorithm)
     }
 
-    /// Writes the plaintext from its own memory directly into the response, which is overwritten once it was sent.
+    /// Writes the plaintext directly into the response's buffer, which is overwritten after it was sent.
     private static func response(
         _ opened: borrowing OpenedToken, _ view: DecryptTokenRequest.View?, _ request: Request
     ) -> EncodedResponse {

@@ -5,7 +5,7 @@ import NIOHTTP1
 import ServerKit
 import WireAPI
 
-/// A complete request.
+/// A request that has arrived completely.
 struct DecryptorRequest: Sendable {
     let method: HTTPMethod
     let uri: String
@@ -14,13 +14,13 @@ struct DecryptorRequest: Sendable {
     let body: ByteBuffer
 }
 
-/// How the response to a request is produced.
+/// How the server produces the response to a request.
 enum ResponsePlan: Sendable {
-    /// It is known without waiting.
+    /// The response is already known.
     case now(EncodedResponse)
-    /// It waits for the store or takes long to compute, so it needs a thread that may block.
+    /// The function waits for the store or computes for a long time, so it needs a thread that may block.
     case blocking(@Sendable () throws -> EncodedResponse)
-    /// It waits for a commit, and is recorded under the request's identifier.
+    /// The function suspends until the store has committed. The audit record has the identifier of the ``Request``.
     case waiting(Request, @Sendable (Request) async throws -> EncodedResponse)
 }
 
@@ -31,9 +31,9 @@ struct Endpoints: Sendable {
     let health: HealthResponses
     let blockingPool: BlockingPool
 
-    /// Does what is quick, on the event loop, and returns a plan for the rest.
+    /// Handles a quick request on the event loop, and returns a plan for every other request.
     ///
-    /// - Parameter route: set to the index of the matched route, also where an error is thrown later.
+    /// - Parameter route: set to the index of the matched route, even if this function then throws an error.
     func plan(_ request: DecryptorRequest, from peer: Peer, matched route: inout Int?) throws -> ResponsePlan {
         let target = try RouteMatch(request.method, request.uri) { matched, index, key in
             route = index

@@ -3,8 +3,10 @@ import NIOHTTP1
 import Synchronization
 package import WireAPI
 
-/// Responses to `GET /v1/health`. Health is read at most once in each ``freshTime``, so that a flood of these requests costs
-/// no more than other requests; a response is encoded once and kept until health changes.
+/// The responses to `GET /v1/health`.
+///
+/// The daemon's health is read at most once in each ``freshTime``, so that a flood of these requests causes no more
+/// work than a flood of others. A response is encoded once, and reused until the health changes.
 package final class HealthResponses: Sendable {
     package static let freshTime = TimeAmount.milliseconds(1)
 
@@ -17,7 +19,7 @@ package final class HealthResponses: Sendable {
     private let read: @Sendable () -> HealthDocument
     private let last = Mutex<Last?>(nil)
 
-    /// - Parameter read: called on an event loop: it must not wait.
+    /// - Parameter read: returns the daemon's health. It is called on an event loop, so it must not block.
     package init(_ read: @escaping @Sendable () -> HealthDocument) { self.read = read }
 
     package func response(at now: NIODeadline = .now()) -> EncodedResponse {

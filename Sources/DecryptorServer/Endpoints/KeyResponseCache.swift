@@ -3,25 +3,28 @@ package import MerchantOperations
 import Synchronization
 package import Vocabulary
 
-/// Encoded responses to `GET /v1/keys/{publicKeyHash}` for active keys, so that most requests cost one look-up.
+/// Encoded responses to `GET /v1/keys/{publicKeyHash}` for active keys, so that most requests need no read of the
+/// store.
 ///
-/// A change takes effect at the next request: ``keysChanged(_:)`` is called after the commit and before the caller who made
-/// the change gets a response. A reader that read the store before the change has an outdated ticket, so its entry is
-/// dropped. The memory is bounded; entries that were not used recently are evicted first.
+/// A change of a key takes effect at the next request: the store calls ``keysChanged(_:)`` after the commit, before the
+/// caller who made the change gets a response. A request that read the store before the change has an outdated
+/// ``Ticket``, so ``fill(_:for:_:)`` ignores its entry. The memory is bounded, and entries that were not used recently
+/// are evicted first.
 package final class KeyResponseCache: KeyChangeObserver, Sendable {
-    /// Entries are read again after this time, because a certificate can begin or end without any notice.
+    /// After this time, an entry is read from the store again: a certificate becomes valid or expires without a call of
+    /// ``keysChanged(_:)``.
     static let freshMilliseconds: Int64 = 60_000
-    /// Approximate memory of an entry beside its bytes.
+    /// The approximate memory of an entry without its response, in bytes.
     private static let overhead = 256
     private static let shardCount = 16
 
-    /// What is known of an active key.
+    /// What the cache knows about an active key.
     package struct Entry: Sendable {
         let merchantIdentifier: MerchantIdentifier
         let algorithm: KeyAlgorithm
         let response: EncodedResponse
         let readAt: Timestamp
-        /// Counts the uses of the key.
+        /// Counts the requests for the key that are served from the cache.
         let uses: KeyUseCounter?
 
         package init(
@@ -38,19 +41,21 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
 
         fileprivate var cost: Int { response.footprint + KeyResponseCache.overhead }
 
-        /// An entry is also stale where the clock was set back.
+        /// An entry from the future is not fresh either: the clock was set back after the entry was read.
         fileprivate func isFresh(at now: Timestamp) -> Bool {
             (0..<KeyResponseCache.freshMilliseconds).contains(
                 now.millisecondsSince1970 - readAt.millisecondsSince1970)
         }
     }
 
-    /// Taken before the store is read; invalid once any key of the same shard has changed.
+    /// A request takes a ticket before it reads the store. The ticket becomes invalid when a key of the same shard
+    /// changes.
     package struct Ticket: Sendable {
         fileprivate let epoch: UInt64
     }
 
-    /// Two generations: a used entry moves to the young one, which becomes the old one when it is full.
+    /// A part of the cache with its own lock, in two generations. An entry that is used moves to the young generation.
+    /// When the young generation is full, it becomes the old one, and the former old one is dropped.
     private struct Shard: ~Copyable {
         var epoch: UInt64 = 0
         var young: [PublicKeyHash: Entry] = [:]
@@ -72,7 +77,7 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         }
     }
 
-    /// Holds a lock, which cannot be an array's element itself.
+    /// A class around a `Mutex`, because a `Mutex` is noncopyable and cannot be an element of an array.
     private final class Box: Sendable {
         let shard = Mutex(Shard())
     }
@@ -80,7 +85,7 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
     private let boxes: [Box]
     private let generationBound: Int
 
-    /// - Parameter maximumBytes: of memory; an entry takes about 2.5 KiB.
+    /// - Parameter maximumBytes: the limit of the memory of all entries. An entry takes about 2.5 KiB.
     package init(maximumBytes: Int = 64 * 1024 * 1024) {
         boxes = (0..<Self.shardCount).map { _ in Box() }
         generationBound = maximumBytes / Self.shardCount / 2
@@ -113,7 +118,7 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         }
     }
 
-    /// Approximate memory held; at most one entry for each shard above the bound.
+    /// The approximate memory of all entries, in bytes. It exceeds the limit by at most one entry for each shard.
     package var footprint: Int {
         boxes.reduce(0) { sum, box in
             sum

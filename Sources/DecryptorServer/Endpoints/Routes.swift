@@ -4,25 +4,25 @@ package import NIOHTTP1
 /// The permit that a route needs.
 package enum RoutePermit: Hashable, Sendable {
     case permit(Permit)
-    /// Any permit: the caller is known to the daemon.
+    /// One permit or more, no matter which.
     case any
 }
 
 /// One route of the decryptor socket.
 package struct DecryptorRoute: Sendable {
-    /// What handles the request.
+    /// The function of ``Endpoints`` that handles a request.
     package enum Endpoint: CaseIterable, Sendable {
         case resolve, symmetricKey, verifyToken, decryptToken, health
     }
 
-    /// `GET` answers `HEAD` too.
+    /// A route with `GET` also answers `HEAD`.
     package let method: HTTPMethod
     package let path: String
     package let permit: RoutePermit
     package let endpoint: Endpoint
-    /// Query parameters that the route reads; any other is refused.
+    /// The query parameters that a request may have. A request with any other one is refused.
     let parameters: Set<String>
-    /// The path before and after its parameter; `after` is nil for a path without one.
+    /// The text of the path before and after its parameter. `after` is nil if the path has no parameter.
     let literals: (before: [UInt8], after: [UInt8]?)
 
     private init(
@@ -53,7 +53,7 @@ package struct DecryptorRoute: Sendable {
         DecryptorRoute(method: .GET, path: "/v1/health", permit: .any, endpoint: .health),
     ]
 
-    /// The methods, as `Allow` lists them.
+    /// The value of the header field `Allow`.
     var allowed: String { method == .GET ? "GET, HEAD" : method.rawValue }
 
     func answers(_ requested: HTTPMethod) -> Bool { requested == method || (requested == .HEAD && method == .GET) }

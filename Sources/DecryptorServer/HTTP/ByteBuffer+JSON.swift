@@ -2,14 +2,15 @@ import MerchantOperations
 package import NIOCore
 import PaymentToken
 
-// The response to a token lists a dozen checks. JSONEncoder needs more time for them than the signature's verification.
+// These functions are faster than JSONEncoder. The response to a token lists a dozen checks, and JSONEncoder would take
+// longer to encode them than the daemon takes to verify the token's signature.
 
 extension ByteBuffer {
     /// Writes a `VerificationDocument`.
     ///
     /// - Parameters:
-    ///   - verification: nil where the caller declined it.
-    ///   - checks: of the expected values.
+    ///   - verification: the result of the verification; nil if the caller declined verification.
+    ///   - checks: the comparisons with the values that the caller expects.
     mutating func writeVerification(_ verification: TokenVerification?, _ checks: [ExpectationCheck]) {
         writeStaticString("{\"verified\":")
         writeStaticString(verification?.isVerified == true ? "true" : "false")

@@ -2,10 +2,11 @@ import Glibc
 package import NIOCore
 
 extension ByteBuffer {
-    /// Overwrites all memory of the buffer in place, also that of its copies.
+    /// Overwrites all memory of the buffer in place. Copies of the buffer share this memory, so they are overwritten
+    /// too.
     ///
-    /// A buffer's own mutating operations would copy shared memory first and overwrite the copy. Call it when the bytes
-    /// are not read any more: after their write has completed.
+    /// The buffer's own mutating functions cannot do this: they would copy shared memory first, and overwrite only the
+    /// copy. Call this only when the bytes are no longer needed, such as after their write to the socket has completed.
     package func wipeStorage() {
         withVeryUnsafeBytes { memory in
             guard let start = memory.baseAddress else { return }
@@ -13,10 +14,11 @@ extension ByteBuffer {
         }
     }
 
-    /// How many characters ``writeBase64(_:)`` writes for so many bytes.
+    /// How many characters ``writeBase64(_:)`` writes for `count` bytes.
     package static func base64Length(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Writes Base64, RFC 4648 section 4, padded, without an intermediate `String`, which could not be wiped.
+    /// Writes padded Base64 (RFC 4648 section 4). It uses no intermediate `String`, because a `String` cannot be
+    /// overwritten.
     package mutating func writeBase64(_ bytes: UnsafeRawBufferPointer) {
         let length = Self.base64Length(of: bytes.count)
         writeWithUnsafeMutableBytes(minimumWritableBytes: length) { out in
@@ -50,7 +52,8 @@ extension ByteBuffer {
         }
     }
 
-    /// Writes text inside a JSON string, of which only line ends must be escaped, as in PEM.
+    /// Writes the content of a JSON string. Only line feeds are escaped, so the text must have no other characters that
+    /// JSON requires to be escaped. PEM has none.
     mutating func writeEscapingLineEnds(_ text: UnsafeRawBufferPointer) {
         for byte in text {
             if byte == UInt8(ascii: "\n") {

@@ -3,22 +3,25 @@ package import NIOHTTP1
 
 /// One response, encoded: status line, header fields and body in one buffer.
 ///
-/// It has no `Date`: both ends of a Unix socket share the clock, and without it a response can be cached as it is sent.
+/// It has no field `Date`: client and server run on the same machine and have the same clock. Without `Date`, a cache
+/// can keep a response in the form in which it is sent.
 package struct EncodedResponse: Sendable {
     package let status: Int
-    /// The whole response for a connection that stays open.
+    /// The complete response in the form for a connection that stays open.
     private let bytes: ByteBuffer
-    /// Up to and including the empty line.
+    /// The length in bytes of the head, up to and including the empty line.
     private let headLength: Int
-    /// Whether the memory must be overwritten once the response was sent.
+    /// Whether the response's memory must be overwritten after the response was sent.
     package let holdsSecret: Bool
 
-    /// Bytes reserved for the head before the body is written; the longest head has less than 300.
+    /// How many bytes are reserved for the head, which is written after the body because it has the body's length. The
+    /// longest head has fewer than 300 bytes.
     private static let headCapacity = 384
 
     /// - Parameters:
-    ///   - fields: further header fields.
-    ///   - bodyCapacity: no less than what `body` writes, so that no copy of a secret is left behind by growing.
+    ///   - fields: the header fields other than `Content-Length` and `Cache-Control`.
+    ///   - bodyCapacity: at least the number of bytes that `body` writes. If the buffer had to grow, a copy of a secret
+    ///     would remain in freed memory.
     package init(
         _ status: HTTPResponseStatus, fields: [(name: String, value: String)] = [("Content-Type", "application/json")],
         bodyCapacity: Int, holdsSecret: Bool = false,
@@ -59,23 +62,23 @@ package struct EncodedResponse: Sendable {
         holdsSecret = other.holdsSecret
     }
 
-    /// The same in no more memory than it needs, for a cache.
+    /// A copy for a cache, which uses no more memory than the response needs.
     package var compacted: EncodedResponse { EncodedResponse(compacting: self) }
 
-    /// Memory held, in bytes.
+    /// How much memory the response uses, in bytes.
     var footprint: Int { bytes.storageCapacity }
 
     /// The bytes for the wire.
     ///
     /// - Parameters:
-    ///   - isHead: without the body, in response to `HEAD`.
-    ///   - isLast: with `Connection: close`.
+    ///   - isHead: whether to leave out the body, in response to `HEAD`.
+    ///   - isLast: whether to add `Connection: close`.
     package func wireBytes(isHead: Bool, isLast: Bool) -> ByteBuffer {
         guard isHead || isLast else { return bytes }
         let close = isLast ? "Connection: close\r\n" : ""
         let bodyLength = isHead ? 0 : bytes.readableBytes - headLength
         var buffer = ByteBufferAllocator().buffer(capacity: headLength + close.utf8.count + bodyLength)
-        // The head without its empty line, then the added field.
+        // Copy the head without its empty line, and add the field after it.
         buffer.writeBytes(bytes.readableBytesView.prefix(headLength - 2))
         buffer.writeString(close)
         buffer.writeStaticString("\r\n")
@@ -84,6 +87,7 @@ package struct EncodedResponse: Sendable {
         return buffer
     }
 
-    /// Overwrites a secret that will not be sent from this buffer.
+    /// Overwrites the response's memory if it holds a secret. Call this if the response will not be sent from this
+    /// memory.
     package func wipe() { if holdsSecret { bytes.wipeStorage() } }
 }

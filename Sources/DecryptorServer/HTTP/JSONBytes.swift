@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Documents without secrets as JSON.
+/// Encodes documents as JSON. Do not use it for secrets, because JSONEncoder leaves copies of them in memory.
 enum JSONBytes {
     /// Names are sorted; slashes are not escaped.
     static func encode(_ document: some Encodable) -> [UInt8] {

@@ -1,9 +1,10 @@
 package import Vocabulary
 
 extension PublicKeyHash {
-    /// Reads the canonical spelling in a path, Base64url without padding, without allocating: every request needs it.
+    /// Reads a publicKeyHash in its canonical spelling: Base64url without padding, 43 characters. It allocates no
+    /// memory, because it is called for every request that has a key in its path.
     ///
-    /// - Returns: nil unless the text has 43 characters with no bits left over. ``init(anySpelling:)`` reads other spellings.
+    /// - Returns: nil if the text is not in the canonical spelling. ``init(anySpelling:)`` reads the other spellings.
     package init?(base64URL text: Span<UInt8>) {
         guard text.count == 43 else { return nil }
         var bytes = InlineArray<33, UInt8>(repeating: 0)

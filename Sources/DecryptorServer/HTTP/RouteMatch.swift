@@ -3,16 +3,17 @@ import MerchantCore
 import NIOHTTP1
 import Vocabulary
 
-/// The route that a request names, with the values in its path and query.
+/// The route that a request's method and path select, with the values in the path and query.
 struct RouteMatch: Sendable {
     let route: DecryptorRoute
-    /// nil for routes without a key in their path.
+    /// The key in the path; nil if the route has no key in its path.
     let publicKeyHash: PublicKeyHash?
     let includesPrivateKey: Bool
 
-    /// - Parameter authorize: checks the caller's permit, before anything else of the target is checked. Gets the route, its
-    ///   index in the table, and the key in the path where that can be read.
-    /// - Throws: ``HTTPFault`` or ``MerchantError``: `notFound`, `forbidden` from `authorize`, `malformed`.
+    /// - Parameter authorize: checks the caller's permit. It is called before the key in the path and the query are
+    ///   validated. It gets the route, the route's index in the table, and a function that returns the key in the path,
+    ///   or nil if the key cannot be read.
+    /// - Throws: ``HTTPFault``; ``MerchantError`` with `notFound` or `malformed`; an error of `authorize`.
     init(
         _ method: HTTPMethod, _ uri: String, in table: [DecryptorRoute] = DecryptorRoute.table,
         authorize: (_ route: DecryptorRoute, _ index: Int, _ key: () -> PublicKeyHash?) throws -> Void
@@ -40,7 +41,8 @@ struct RouteMatch: Sendable {
         )
     }
 
-    /// The range of the path: before a query, and after scheme and authority where a client sends them (RFC 9112 section 3.2.2).
+    /// The range of the path in the request's target. The path begins after the scheme and authority, if the client
+    /// sends them (RFC 9112 section 3.2.2), and ends before the query.
     private static func path(in text: Span<UInt8>) -> Range<Int> {
         func index(of character: Unicode.Scalar, from begin: Int) -> Int {
             var index = begin
@@ -59,7 +61,8 @@ struct RouteMatch: Sendable {
         return true
     }
 
-    /// - Returns: nil where the path does not match; otherwise the range of the parameter, nil where the route has none.
+    /// - Returns: nil if the path does not match the route. Otherwise the range of the path's parameter, which is
+    ///   itself nil if the route has no parameter.
     private static func match(_ text: Span<UInt8>, _ path: Range<Int>, _ route: DecryptorRoute) -> Range<Int>?? {
         let before = route.literals.before
         guard path.count >= before.count, hasPrefix(text, from: path.lowerBound, before) else { return .none }
