@@ -1,7 +1,7 @@
 /// A fault to inject into calls of the sandbox's gateway.
 package struct GatewayFault: Hashable, Sendable {
-    /// What happens to the call and its response. In a call that is "carried out" the gateway makes the requested
-    /// change.
+    /// What happens to the call and its response. The gateway does what a call requests only if the call is "carried
+    /// out".
     package enum Kind: String, CaseIterable, Sendable {
         /// The call is carried out and the response is late.
         case slow
