@@ -5,9 +5,9 @@ enum EncodedFile {
     /// Returns the DER of the value in the file.
     ///
     /// - Parameters:
-    ///   - labels: the permitted PEM labels.
-    ///   - expected: a description of the value, for the error.
-    /// - Throws: ``SandboxError`` unless the file contains exactly one value, and if it is PEM, with a permitted label.
+    ///   - labels: the permitted PEM labels, such as `CERTIFICATE`.
+    ///   - expected: a description of the value, for the message of an error.
+    /// - Throws: ``SandboxError`` if the file is neither DER nor PEM, or is PEM with several blocks or another label.
     static func der(of bytes: [UInt8], labels: [String], expected: String) throws(SandboxError) -> [UInt8] {
         guard !bytes.isEmpty else { throw SandboxError("the file is empty, expected \(expected)") }
         // DER of a CSR or certificate begins with the tag of a SEQUENCE, which PEM text does not.

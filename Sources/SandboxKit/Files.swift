@@ -4,7 +4,7 @@ import Vocabulary
 
 /// Reads whole files up to a size limit, and writes whole files atomically.
 enum Files {
-    /// The size limit in bytes, much larger than any CSR, certificate or key.
+    /// The largest file in bytes that is read. It is much larger than any CSR, certificate or key.
     private static let maximumInputSize = 65_536
 
     /// Returns the content of a file.
@@ -54,7 +54,8 @@ enum Files {
         }
     }
 
-    /// Creates a file that must not exist yet. After a crash it is either complete and durable or absent.
+    /// Creates a file that must not exist yet. After a crash the file is either complete and on stable storage, or
+    /// absent.
     static func create(_ bytes: [UInt8], at path: String, mode: mode_t) throws(SandboxError) {
         try place(bytes, at: path, mode: mode) { temporary, path in
             // Unlike rename(2), link(2) fails if the file exists.
@@ -71,6 +72,8 @@ enum Files {
     }
 
     /// Writes a temporary file, syncs it, and gives it its final name.
+    ///
+    /// - Parameter move: gives the first path's file the second path as its name; returns 0, or -1 and sets `errno`.
     private static func place(
         _ bytes: [UInt8], at path: String, mode: mode_t, move: (String, String) -> CInt
     ) throws(SandboxError) {
@@ -88,7 +91,9 @@ enum Files {
         try syncDirectory(of: path)
     }
 
-    /// Writes all bytes. Continues after partial writes and interrupts.
+    /// Writes all bytes. Continues after partial writes, and repeats a write that a signal interrupted.
+    ///
+    /// - Parameter path: the file's name for the message of an error.
     static func write(_ bytes: [UInt8], into descriptor: CInt, named path: String) throws(SandboxError) {
         var written = 0
         while written < bytes.count {

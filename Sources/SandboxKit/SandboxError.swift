@@ -1,4 +1,5 @@
-/// An error of the sandbox: lower case, no full stop, no key material.
+/// An error of the sandbox. Its description begins in lower case, ends without a full stop and contains no key
+/// material.
 package struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

@@ -5,7 +5,7 @@ import X509
 
 /// Apple's own certificate extensions, which distinguish the kinds of Apple's certificates.
 enum AppleExtension {
-    /// The marker of certificates that sign payment tokens.
+    /// The marker of token signing certificates, whose keys sign payment tokens.
     static let tokenSigner: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 29]
     /// The marker of the intermediate that issues token signing certificates ("Apple Application Integration CA - G3").
     static let tokenIssuer: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 14]
@@ -36,7 +36,7 @@ enum AppleExtension {
         return Certificate.Extension(oid: [2, 5, 29, 32], critical: false, value: value[...])
     }
 
-    /// Returns the merchant identifier hash in a certificate: the 32 bytes for the EC_v1 key derivation.
+    /// Returns the merchant identifier hash in a certificate: 32 bytes, which the key derivation of EC_v1 uses.
     ///
     /// - Throws: ``SandboxError`` if the extension is absent or not valid.
     static func merchantHash(in certificate: Certificate) throws(SandboxError) -> MerchantIdentifierHash {

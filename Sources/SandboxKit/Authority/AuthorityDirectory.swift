@@ -1,8 +1,8 @@
 import SwiftASN1
 import X509
 
-/// A directory that contains a CA hierarchy. Each member has two files: `NAME.pem`, its certificate, and `NAME.key.pem`,
-/// its private key (mode 0600; PKCS#8 for EC, PKCS#1 for RSA).
+/// A directory that contains a CA hierarchy. Each member has two files: `NAME.pem`, its certificate, and
+/// `NAME.key.pem`, its private key (mode 0600; PKCS#8 for EC, PKCS#1 for RSA).
 ///
 /// `root.pem` is written last, so its presence means that the hierarchy is complete.
 package struct AuthorityDirectory: Sendable {
@@ -12,7 +12,7 @@ package struct AuthorityDirectory: Sendable {
 
     /// Stores a new hierarchy. Creates the directory if it does not exist.
     ///
-    /// - Throws: ``SandboxError`` if the directory contains a hierarchy or a part of one. No file is changed then.
+    /// - Throws: ``SandboxError``, without a change, if the directory contains a hierarchy or a part of one.
     package func store(_ authority: SandboxAuthority) throws {
         try requireEmpty()
         try Files.createDirectory(path)
@@ -40,10 +40,10 @@ package struct AuthorityDirectory: Sendable {
         }
     }
 
-    /// Checks that the directory contains no hierarchy and no part of one. Call this before keys are generated, which is
-    /// slow.
+    /// Checks that the directory contains no hierarchy and no part of one. Call this before you generate keys, because
+    /// that is slow.
     ///
-    /// - Throws: ``SandboxError`` if it does.
+    /// - Throws: ``SandboxError`` if the directory contains a hierarchy or a part of one.
     package func requireEmpty() throws(SandboxError) {
         if Files.exists(certificatePath(.root)) {
             throw SandboxError(

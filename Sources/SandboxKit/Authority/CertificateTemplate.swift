@@ -5,11 +5,12 @@ import X509
 
 /// The fields of a certificate, except the certified key and the issuer.
 ///
-/// The certificates have no authority information access and no CRL distribution points: the sandbox has no such
-/// services, and a test certificate must not make clients contact Apple's.
+/// The certificates have no authority information access and no CRL distribution points: the sandbox has no OCSP or CRL
+/// server, and a test certificate must not make clients contact those of Apple.
 struct CertificateTemplate {
     /// The purpose of the certificate.
     enum Role {
+        /// A CA; `marker` is the Apple extension that names its kind, nil for none.
         case authority(marker: ASN1ObjectIdentifier?)
         case tokenSigner
         case paymentProcessing(MerchantIdentifier)
@@ -105,16 +106,16 @@ struct CertificateTemplate {
         }
     }
 
-    /// Returns a random serial number of eight bytes, the length that Apple uses. The first bits are 01, so the number is
-    /// positive and has no leading zero byte.
+    /// Returns a random serial number of eight bytes, the length that Apple uses. Its first bits are 01: DER reads a
+    /// first bit of 1 as negative, and omits a leading zero byte, which would make the number shorter.
     private static func randomSerialNumber() -> Certificate.SerialNumber {
         Certificate.SerialNumber(UInt64.random(in: 1 << 62..<1 << 63))
     }
 }
 
 extension Timestamp {
-    /// The time rounded down to whole seconds. swift-certificates rounds to the nearest second, which would make half of
-    /// the certificates that begin now not yet valid.
+    /// The time rounded down to whole seconds. swift-certificates rounds to the nearest second. Half of the
+    /// certificates that are valid from now on would then begin in the future.
     fileprivate var wholeSecond: Date {
         Date(timeIntervalSince1970: (Double(millisecondsSince1970) / 1000).rounded(.down))
     }

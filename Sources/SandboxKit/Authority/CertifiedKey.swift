@@ -7,7 +7,7 @@ struct CertifiedKey: Sendable {
     let certificate: Certificate
     let privateKey: Certificate.PrivateKey
 
-    /// - Throws: ``SandboxError`` unless the private key belongs to the certificate.
+    /// - Throws: ``SandboxError`` if the private key does not belong to the certificate.
     init(certificate: Certificate, privateKey: Certificate.PrivateKey) throws(SandboxError) {
         guard certificate.publicKey == privateKey.publicKey else {
             throw SandboxError("the private key does not belong to the certificate '\(certificate.subject)'")
@@ -23,14 +23,16 @@ struct CertifiedKey: Sendable {
             publicKey: key.publicKey, issuer: template.subject, issuerKey: key, algorithm: .ecdsaWithSHA384)
     }
 
-    /// Returns a new member of the hierarchy: a key with a certificate that this key signs.
+    /// Returns a new member of the hierarchy: the given key with a certificate, which is signed by the private key of
+    /// this member.
     func certifying(_ template: CertificateTemplate, key: Certificate.PrivateKey) throws -> CertifiedKey {
         try CertifiedKey(certificate: certify(template, publicKey: key.publicKey), privateKey: key)
     }
 
-    /// Returns a certificate for a public key, signed by this key.
+    /// Returns a certificate for a public key, signed by the private key of this member.
     ///
-    /// Like Apple's P-384 root, the root signs its intermediates with SHA-256, and only its own certificate with SHA-384.
+    /// The digest is always SHA-256, also for the P-384 root: Apple's root too uses SHA-384 only for its own
+    /// certificate.
     func certify(_ template: CertificateTemplate, publicKey: Certificate.PublicKey) throws -> Certificate {
         let isRSA = _RSA.Signing.PublicKey(certificate.publicKey) != nil
         return try template.signed(

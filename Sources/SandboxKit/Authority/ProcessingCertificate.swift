@@ -6,8 +6,8 @@ import X509
 
 /// A payment processing certificate to which tokens are encrypted.
 ///
-/// The issuer and the validity period are not checked: tests need tokens for expired certificates and for certificates of
-/// other CAs.
+/// The issuer and the validity period are not checked: tests need tokens for expired certificates and for certificates
+/// of other CAs.
 struct ProcessingCertificate {
     enum Key {
         case p256(P256.KeyAgreement.PublicKey)
@@ -18,7 +18,7 @@ struct ProcessingCertificate {
     let publicKeyHash: PublicKeyHash
     private let certificate: Certificate
 
-    /// - Parameter bytes: PEM or DER.
+    /// - Parameter bytes: the certificate in PEM or DER.
     init(_ bytes: [UInt8]) throws(SandboxError) {
         let expected = "one payment processing certificate, PEM or DER"
         let der = try EncodedFile.der(of: bytes, labels: ["CERTIFICATE"], expected: expected)
@@ -38,13 +38,14 @@ struct ProcessingCertificate {
         }
     }
 
-    /// The merchant identifier hash in extension 1.2.840.113635.100.6.32. Only EC_v1 needs it.
+    /// The merchant identifier hash in extension 1.2.840.113635.100.6.32. Only EC_v1 uses it, as an input of its key
+    /// derivation.
     var merchantHash: MerchantIdentifierHash {
         get throws(SandboxError) { try AppleExtension.merchantHash(in: certificate) }
     }
 
-    /// Checks the key usage and the extended key usage. The merchant identifier hash is not enough, because merchant
-    /// identity certificates have it too.
+    /// Checks that this is a payment processing certificate, by its key usage and extended key usage. The extension
+    /// with the merchant identifier hash does not prove that, because merchant identity certificates have it too.
     private static func checkPurpose(of certificate: Certificate) throws(SandboxError) {
         guard let usage = try? certificate.extensions.keyUsage, usage.keyEncipherment else {
             throw SandboxError(

@@ -3,7 +3,7 @@ import X509
 
 /// The role of Apple's developer portal, which issues certificates for CSRs.
 extension SandboxAuthority {
-    /// 760 days, the validity period of all known real certificates. Apple documents 25 months.
+    /// 760 days. Apple documents 25 months; all of Apple's certificates that we have seen are valid for 760 days.
     private static let validityPeriod = Duration.seconds(760 * 86_400)
 
     /// Issues a certificate for a merchant's CSR. As at Apple, the subject comes from the account, not from the CSR.

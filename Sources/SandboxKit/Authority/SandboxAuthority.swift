@@ -12,13 +12,13 @@ import X509
 ///               └─ identity issuer (RSA-2048) ── merchant identity certificates
 /// ```
 ///
-/// The sandbox is an independent implementation of Apple's formats. It shares no code with the modules that verify and
-/// decrypt tokens, so that a test detects a mistake in either of them.
+/// The sandbox is an independent implementation of Apple's formats: it shares no code with the modules that verify and
+/// decrypt tokens. If the sandbox or those modules have a mistake, the two disagree and a test fails.
 ///
 /// ``init(createdAt:)`` generates a hierarchy in memory, and ``AuthorityDirectory`` stores it in files.
 package struct SandboxAuthority: Sendable {
-    /// The members of the hierarchy, with the names of their files. The root is the last one, because its file shows that
-    /// the hierarchy is complete.
+    /// The members of the hierarchy, with the names of their files. ``AuthorityDirectory`` writes the files in this
+    /// order. The root is last, because the presence of its file means that the hierarchy is complete.
     enum Member: String, CaseIterable {
         case tokenIssuer = "token-issuer"
         case processingIssuer = "processing-issuer"
@@ -32,8 +32,8 @@ package struct SandboxAuthority: Sendable {
 
     /// Generates a new hierarchy.
     ///
-    /// The validity periods have Apple's lengths. Those of CAs begin ten years before `now` and those of signers one year
-    /// before, so that certificates and tokens with times in the past are also valid.
+    /// The validity periods have Apple's lengths. Those of CAs begin ten years before `now`, and those of token signers
+    /// one year before, so that tests can use certificates and tokens with times in the past.
     package init(createdAt now: Timestamp) throws {
         let decadeAgo = now.adding(.seconds(-3653 * 86_400))
         let yearAgo = now.adding(.seconds(-365 * 86_400))

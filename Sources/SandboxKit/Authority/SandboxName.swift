@@ -14,13 +14,14 @@ enum SandboxName {
         try name(commonName: commonName, unit: "iOS Systems")
     }
 
-    /// Returns the name of a web server. Clients use the subject alternative names; the common name is for people.
+    /// Returns the name of a web server. Clients compare host names with the subject alternative names only; the common
+    /// name is for people.
     static func server(_ name: SandboxServerName) throws -> DistinguishedName {
         try SandboxName.name(commonName: String(name.text.prefix(64)), unit: "Sandbox servers")
     }
 
-    /// Returns the subject of a merchant's certificate. At Apple it comes from the developer account; here the account is
-    /// fictitious.
+    /// Returns the subject of a merchant's certificate. At Apple it comes from the developer account; here the account
+    /// is fictitious.
     static func merchant(_ merchant: MerchantIdentifier, purpose: KeyPurpose) throws -> DistinguishedName {
         let title =
             switch purpose {

@@ -6,8 +6,9 @@ import X509
 
 /// A CSR that Apple's portal would accept: its signature is valid and its key type is permitted for the purpose.
 ///
-/// The subject and the attributes are ignored, as Apple does: the subject of the certificate comes from the account, and
-/// Apple accepts CSRs with unusual attributes and without the attributes field that PKCS#10 requires.
+/// Like Apple's portal, the sandbox ignores the subject and the attributes of the CSR. The subject of the certificate
+/// comes from the developer account. Apple accepts CSRs with unusual attributes, and even without the attributes field
+/// that PKCS#10 requires.
 ///
 /// Source: Apple, TN3206 "Renewing Apple Pay certificates"; account help, "Create a certificate signing request".
 struct SigningRequest {
@@ -42,7 +43,7 @@ struct SigningRequest {
         case p256 = "EC(P-256)"
         case rsa2048 = "RSA(2048)"
 
-        /// RFC 5758 and RFC 4055.
+        /// The identifier in RFC 5758 (ECDSA) or RFC 4055 (RSA).
         var signatureAlgorithm: ASN1ObjectIdentifier {
             switch self {
             case .p256: [1, 2, 840, 10045, 4, 3, 2]
@@ -107,7 +108,8 @@ struct SigningRequest {
         }
     }
 
-    /// The required fields of a CertificationRequest (RFC 2986), as sent.
+    /// The required fields of a CertificationRequest (RFC 2986). `info` keeps the bytes of the CSR, so that the
+    /// signature can be verified over them.
     private struct Parts {
         /// The CertificationRequestInfo, which the signature covers.
         let info: [UInt8]

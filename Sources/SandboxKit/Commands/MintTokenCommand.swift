@@ -56,7 +56,8 @@ struct MintTokenCommand: ParsableCommand {
         transform: Self.response)
     var authenticationResponse: [TokenParameters.AuthenticationResponse] = []
 
-    /// A limit, because all tokens of one call are kept in memory.
+    /// The most tokens of one call. The number is limited because all of them are kept in memory until they are
+    /// written.
     private static let maximumCount = 100_000
 
     func validate() throws {

@@ -22,7 +22,7 @@ package enum SandboxProgram {
         }
     }
 
-    /// Maps the exit codes of ArgumentParser, which uses 64 for wrong usage.
+    /// Maps ArgumentParser's exit code to the exit status. ArgumentParser uses 64 for wrong usage, this program 2.
     private static func exitStatus(for code: ExitCode) -> CInt {
         switch code {
         case .success: 0

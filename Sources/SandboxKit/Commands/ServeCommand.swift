@@ -88,7 +88,8 @@ struct ServeCommand: ParsableCommand {
                 resolving: resolve, file: try associationFile.map { try Files.read($0) },
                 root: authority.rootCertificate)
         }
-        // Blocks the signals before any other thread starts, so that all threads inherit the mask and sigwait gets them.
+        // Blocks the signals before any other thread starts: threads inherit the mask, so only sigwait gets the
+        // signals.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGTERM)
@@ -103,7 +104,7 @@ struct ServeCommand: ParsableCommand {
         if let control { unlink(control) }
     }
 
-    /// Runs asynchronous work and blocks the main thread until it ends.
+    /// Runs asynchronous work and blocks the main thread until the work ends.
     private static func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
         let done = DispatchSemaphore(value: 0)
         let outcome = Outcome<Value>()

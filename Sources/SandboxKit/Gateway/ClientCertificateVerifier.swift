@@ -2,7 +2,8 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// Checks client certificates after the TLS handshake, so that the HTTP response can contain the reason of a rejection.
+/// Checks client certificates after the TLS handshake. A failed handshake would only close the connection, but an HTTP
+/// response can contain the reason of a rejection.
 struct ClientCertificateVerifier: Sendable {
     private let issuer: Certificate
 

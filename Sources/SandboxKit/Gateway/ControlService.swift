@@ -3,8 +3,8 @@ import NIOHTTP1
 
 /// The API on the control socket, with which tests observe and control the gateway.
 ///
-/// `GET /registrations` · `GET /statistics` · `GET`, `PUT`, `DELETE /faults`. Faults have the same form as on the command
-/// line.
+/// `GET /registrations` · `GET /statistics` · `GET`, `PUT`, `DELETE /faults`. A fault has the form that
+/// ``GatewayFault/init(_:)`` parses.
 struct ControlService: Sendable {
     let registrations: RegistrationStore
     let faults: FaultInjector

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Decides which calls fail, and counts the faults injected.
+/// Decides which calls fail, and counts the injected faults by kind.
 package final class FaultInjector: Sendable {
     private struct State {
         var faults: [GatewayFault]
@@ -19,7 +19,8 @@ package final class FaultInjector: Sendable {
 
     /// Returns the fault to inject into a call; nil for none.
     ///
-    /// It is the first fault for this operation that is still to be injected and that its probability selects.
+    /// The faults are checked in order. The first one is injected that applies to the operation, has injections left,
+    /// and is selected at random with its probability.
     func fault(for operation: GatewayOperation) -> GatewayFault.Kind? {
         state.withLock { state in
             for index in state.faults.indices {

@@ -1,11 +1,13 @@
 /// A fault to inject into calls of the sandbox's gateway.
 package struct GatewayFault: Hashable, Sendable {
+    /// What happens to the call and its response. The gateway does what a call requests only if the call is "carried
+    /// out".
     package enum Kind: String, CaseIterable, Sendable {
         /// The call is carried out and the response is late.
         case slow
         /// The call is carried out, no response is sent, and the connection stays open.
         case hang
-        // Error responses of Apple. The call is not carried out.
+        // These four kinds respond with an error status. The call is not carried out.
         case status401 = "401"
         case status417 = "417"
         case status429 = "429"
@@ -16,7 +18,7 @@ package struct GatewayFault: Hashable, Sendable {
         case malformed
         /// The call is carried out, and the body of the response is empty.
         case empty
-        /// The call is carried out, and the body of the response has 2 MiB.
+        /// The call is carried out, and the response is 200 with a body of 2 MiB of spaces.
         case large
         /// The response is a redirect to another host. The call is not carried out.
         case redirect
@@ -27,8 +29,8 @@ package struct GatewayFault: Hashable, Sendable {
         /// The call is carried out, and the connection is closed without a response.
         case answerLost = "answer-lost"
 
-        /// Whether the call is carried out.
-        var acts: Bool {
+        /// Whether the gateway carries out a call that has this fault.
+        var carriesOutCall: Bool {
             switch self {
             case .slow, .hang, .status500AfterActing, .malformed, .empty, .large, .resetAfterActing, .answerLost: true
             case .status401, .status417, .status429, .status500, .redirect, .reset: false

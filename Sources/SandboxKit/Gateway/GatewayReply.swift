@@ -20,7 +20,7 @@ struct GatewayReply: Sendable {
     var delivery = Delivery.complete
     var delay: Duration = .zero
 
-    /// Status 200 with an empty body, Apple's response to successful changes.
+    /// Status 200 with an empty body: Apple's response to a change that succeeded.
     static let empty = GatewayReply(status: .ok)
 
     static func json(_ status: HTTPResponseStatus, _ document: some Encodable) -> GatewayReply {
@@ -33,7 +33,8 @@ struct GatewayReply: Sendable {
 
     /// Returns an error in Apple's format, in which `statusCode` is a string.
     ///
-    /// - Parameter details: the reason, for the developer of the client. Apple sends fewer details in this header.
+    /// - Parameter details: the reason of the error, for the developer of the client. It is sent in the header
+    ///   `x-apay-service-response-details`, in which Apple sends less detail.
     static func error(_ code: Int, _ message: String, details: String? = nil) -> GatewayReply {
         let phrase = code == 417 ? "Expectation Failed" : ""
         var reply = json(

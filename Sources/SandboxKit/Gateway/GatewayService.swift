@@ -42,10 +42,10 @@ struct GatewayService: Sendable {
             return .error(404, "Payment Services Exception Not Found", details: "unknown method or path")
         }
         tally.count(operation)
-        if let limit, !limit.admits(at: .now) { return Self.reply(insteadOfActing: .status429) }
+        if let limit, !limit.admits(at: .now) { return Self.reply(withoutCarryingOut: .status429) }
         let fault = faults.fault(for: operation)
-        if let fault, !fault.acts { return Self.reply(insteadOfActing: fault) }
-        let reply = await act(operation, request)
+        if let fault, !fault.carriesOutCall { return Self.reply(withoutCarryingOut: fault) }
+        let reply = await carryOut(operation, request)
         return fault.map { apply($0, to: reply) } ?? reply
     }
 
@@ -58,7 +58,7 @@ struct GatewayService: Sendable {
         }
     }
 
-    private func act(_ operation: GatewayOperation, _ request: Request) async -> GatewayReply {
+    private func carryOut(_ operation: GatewayOperation, _ request: Request) async -> GatewayReply {
         do {
             switch operation {
             case .registerMerchant: return try await register(RegistrationRequest(request.body))
@@ -80,7 +80,8 @@ struct GatewayService: Sendable {
         let merchant = try body.merchant()
         if let domainVerifier {
             for domain in body.domainNames {
-                // Apple's response for an unverified domain is not documented; 400 is its status for all invalid requests.
+                // Apple's response for an unverified domain is not documented; 400 is its status for all invalid
+                // requests.
                 if let reason = await domainVerifier.rejectionReason(for: domain) {
                     return .malformed("\(domain): \(reason)")
                 }
@@ -115,6 +116,8 @@ struct GatewayService: Sendable {
         }
     }
 
+    /// Decodes a percent-encoded text.
+    ///
     /// - Returns: nil if the text is not valid percent-encoded UTF-8.
     private static func percentDecoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
@@ -132,8 +135,8 @@ struct GatewayService: Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Returns the response for a fault for which the call is not carried out.
-    private static func reply(insteadOfActing fault: GatewayFault.Kind) -> GatewayReply {
+    /// Returns the response to a call that is not carried out because of a fault.
+    private static func reply(withoutCarryingOut fault: GatewayFault.Kind) -> GatewayReply {
         switch fault {
         case .status401: return .error(401, GatewayReply.unauthorizedMessage)
         case .status417: return .error(417, "Payment Services Exception Expectation Failed")
@@ -148,7 +151,7 @@ struct GatewayService: Sendable {
         }
     }
 
-    /// Returns the response of a call that was carried out, changed by a fault.
+    /// Changes the response to a call that was carried out as the fault requires.
     private func apply(_ fault: GatewayFault.Kind, to reply: GatewayReply) -> GatewayReply {
         var reply = reply
         switch fault {
@@ -166,7 +169,7 @@ struct GatewayService: Sendable {
     }
 }
 
-/// The number of calls of each operation by clients with a valid certificate.
+/// Counts the calls of each operation by clients with a valid certificate, including calls that fail.
 package final class CallTally: Sendable {
     private let counts = Mutex<[GatewayOperation: Int]>([:])
 

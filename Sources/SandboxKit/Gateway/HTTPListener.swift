@@ -71,6 +71,7 @@ final class HTTPListener: Sendable {
                 try pipeline.addHandler(
                     NIOSSLServerHandler(
                         context: tls,
+                        // Accepts every certificate; ClientCertificateVerifier checks it after the handshake.
                         customVerificationCallback: { _, promise in
                             promise.succeed(.certificateVerified)
                         }))
@@ -82,7 +83,7 @@ final class HTTPListener: Sendable {
     }
 
     private static func serve(_ connection: Connection, _ handler: Handler) async {
-        // Errors are ignored: a client may disconnect at any time.
+        // Errors are ignored, because a client may disconnect at any time.
         try? await connection.executeThenClose { requests, replies in
             for try await request in requests {
                 let channel = connection.channel
@@ -114,7 +115,9 @@ final class HTTPListener: Sendable {
         try await replies.write(.end(nil))
     }
 
-    /// Closes a TCP connection without the TLS closure alert close_notify.
+    /// Closes a connection without the TLS alert close_notify, as if the server had crashed.
+    ///
+    /// - Parameter reset: whether to reset the TCP connection (RST) instead of closing it (FIN).
     private static func drop(_ channel: any Channel, reset: Bool) async throws {
         if reset, let socket = channel as? any SocketOptionProvider {
             try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()

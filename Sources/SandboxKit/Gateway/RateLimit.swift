@@ -1,7 +1,8 @@
 import Synchronization
 import Vocabulary
 
-/// Limits the number of calls in each second of the clock. Apple documents no such limit; other gateways have one.
+/// Limits the number of calls in each second of the clock. Apple documents no such limit, but clients must handle one:
+/// other gateways have it.
 final class RateLimit: Sendable {
     private struct State {
         var second: Int64 = 0

@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// The body of a register or unregister request, validated as strictly as Apple's reference describes it.
+/// The body of a register or unregister request. It must have the fields, types and lengths that Apple's reference
+/// gives.
 struct RegistrationRequest {
     private struct Fields: Decodable {
         let partnerInternalMerchantIdentifier: String

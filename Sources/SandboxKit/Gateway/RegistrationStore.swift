@@ -6,7 +6,7 @@ import Synchronization
 package struct RegisteredMerchant: Codable, Hashable, Sendable {
     package var partnerInternalMerchantIdentifier: String
     package var partnerMerchantName: String
-    /// The value in the registration request. Apple's details contain its SHA-256 hash.
+    /// The identifier in the registration request. Apple's response to getDetails contains only its SHA-256 hash.
     package var encryptTo: String
     /// The domains in the order of their registration.
     package var domainNames: [String]
@@ -15,14 +15,16 @@ package struct RegisteredMerchant: Codable, Hashable, Sendable {
 
 /// The registered merchants, in memory and in a file, so that they survive a restart.
 ///
-/// Each change appends one line to the file before the response is sent. An incomplete line, left by a killed process, is
-/// ignored. The file is not synced, so a power failure can lose changes.
+/// Before the response is sent, each change appends the merchant's new record to the file, as one line of JSON. A line
+/// that is incomplete, because the process was killed, is ignored. The file is not synced, so a power failure can lose
+/// changes.
 package final class RegistrationStore: Sendable {
     /// Apple's limit for the domains of one partnerInternalMerchantIdentifier.
     static let maximumDomainCount = 99
 
     private struct State {
         var merchants: [String: RegisteredMerchant] = [:]
+        /// The open file; -1 if the registrations are kept in memory only.
         var descriptor: CInt = -1
     }
 
@@ -33,7 +35,7 @@ package final class RegistrationStore: Sendable {
     package init(path: String?) throws {
         guard let path else { return }
         let merchants = Files.exists(path) ? try Self.read(path) : [:]
-        // Compacts the file to one line for each merchant.
+        // Compacts the file to one line for each merchant, because each change since the last start appended a line.
         let lines = try merchants.values.map { try Self.line($0) }.joined()
         try Files.write(Array(lines), to: path)
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
@@ -55,8 +57,8 @@ package final class RegistrationStore: Sendable {
 
     package func merchant(_ identifier: String) -> RegisteredMerchant? { state.withLock { $0.merchants[identifier] } }
 
-    /// Registers a merchant, or adds domains to a registered one. The name and encryptTo of a later registration replace
-    /// the earlier ones; Apple's behaviour is not documented.
+    /// Registers a merchant, or adds domains to a registered one. The name and encryptTo of a later registration
+    /// replace the earlier ones. Apple does not document what it does in this case.
     ///
     /// - Returns: false, without any change, if the merchant would have more than 99 domains.
     func register(_ new: RegisteredMerchant) throws -> Bool {
@@ -71,7 +73,8 @@ package final class RegistrationStore: Sendable {
         }
     }
 
-    /// Removes domains, and the merchant with its last domain. Domains that are not registered are ignored.
+    /// Removes domains from a merchant, and removes the merchant if no domain is left. Domains that are not registered
+    /// are ignored.
     ///
     /// - Returns: false if the merchant is not registered.
     func unregister(_ identifier: String, _ domains: [String]) throws -> Bool {

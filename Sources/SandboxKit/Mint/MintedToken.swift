@@ -2,7 +2,7 @@ import Crypto
 import FoundationEssentials
 package import Vocabulary
 
-/// A payment token of the sandbox with its plaintext.
+/// A payment token that the sandbox minted, with its plaintext.
 package struct MintedToken: Sendable {
     /// The whole token: the JSON object that an app or a web page receives.
     package let json: String
@@ -43,8 +43,8 @@ struct TokenEnvelope {
         return object.text
     }
 
-    /// Returns the whole token. As in real tokens, the outer `transactionIdentifier` is in upper case and `transactionId` in
-    /// the header is in lower case.
+    /// Returns the whole token. As in real tokens, the outer `transactionIdentifier` is in upper case and
+    /// `transactionId` in the header is in lower case.
     func token(paymentData: String) -> String {
         var method = JSONObjectWriter()
         method.string("displayName", "Visa 1111")

@@ -1,6 +1,7 @@
 import SwiftASN1
 
-/// Encodes BER and DER elements (ITU-T X.690), as far as CMS signatures need it. Tags are whole identifier octets.
+/// Encodes BER and DER elements (tag, length, value; ITU-T X.690), as far as CMS signatures need them. A tag is the
+/// whole identifier octet.
 enum TLV {
     /// Returns an element of definite length.
     static func definite(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {

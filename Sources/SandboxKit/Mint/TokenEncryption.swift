@@ -12,8 +12,9 @@ struct TokenEncryption {
 
     /// Encrypts a plaintext to a payment processing certificate.
     ///
-    /// - Parameter leadingZeroSecret: whether to generate ephemeral keys until the shared secret begins with a zero byte.
-    ///   One secret in 256 does so by chance. Decryptors that treat the secret as a number fail on such tokens.
+    /// - Parameter leadingZeroSecret: whether to generate ephemeral keys until the shared secret begins with a zero
+    ///   byte, as one secret in 256 does by chance. A decryptor that treats the secret as a number drops that byte and
+    ///   fails.
     init(_ plaintext: [UInt8], to certificate: ProcessingCertificate, leadingZeroSecret: Bool) throws {
         switch certificate.key {
         case .p256(let publicKey):
@@ -28,7 +29,7 @@ struct TokenEncryption {
                 )
             }
             let key = SymmetricKey(size: .bits128)
-            // This padding also uses SHA-256 in MGF1.
+            // RSA_v1 requires SHA-256 in MGF1 too, and this padding uses it.
             keyMaterial = try key.withUnsafeBytes {
                 try Array(publicKey.encrypt(Data($0), padding: .PKCS1_OAEP_SHA256))
             }
@@ -46,10 +47,11 @@ struct TokenEncryption {
         }
     }
 
-    /// Derives the symmetric key with one round of the concatenation KDF (NIST SP 800-56A section 5.8.1) over the counter,
-    /// Z, AlgorithmID (with a length byte), PartyUInfo (without one) and PartyVInfo.
+    /// Derives the symmetric key with one round of the concatenation KDF (NIST SP 800-56A section 5.8.1). The hash
+    /// covers, in this order: the counter, Z (the shared secret), AlgorithmID with a length byte, and PartyUInfo and
+    /// PartyVInfo without one.
     ///
-    /// Source: Apple, "Restoring the symmetric key", whose table lists AlgorithmID before Z by mistake.
+    /// Source: Apple, "Restoring the symmetric key". The table there lists AlgorithmID before Z, which is a mistake.
     private static func deriveKey(secret: SharedSecret, merchantHash: MerchantIdentifierHash) -> SymmetricKey {
         var hash = SHA256()
         hash.update(data: [0, 0, 0, 1])

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// The parameters of a payment token to mint. The defaults give an ordinary token.
+/// The parameters of a payment token to mint. With the defaults it is an ordinary card payment.
 package struct TokenParameters: Sendable {
     /// A member of `authenticationResponses`: the part of a multi-merchant payment that belongs to another merchant.
     package struct AuthenticationResponse: Hashable, Sendable {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Vocabulary
 
-/// The plaintext of a payment token, with the keys in Apple's order.
+/// The plaintext of a payment token: a JSON object whose members have Apple's order and types.
 ///
-/// Source: Apple, "Payment token format reference", "Payment data keys". The order and the types are those of real
-/// tokens.
+/// Source: Apple, "Payment token format reference", "Payment data keys". The order and the types are
+/// those of real tokens.
 struct TokenPlaintext {
-    /// A test card number of the card networks.
+    /// A Visa card number that is reserved for tests.
     private static let accountNumber = "4111111111111111"
 
     let json: String
@@ -44,7 +44,8 @@ struct TokenPlaintext {
         return object.text
     }
 
-    /// Returns an authentication response. Its `transactionAmount` is a string, while that of the payment data is a number.
+    /// Returns an authentication response. Its `transactionAmount` is a string, while that of the payment data is a
+    /// number.
     private static func response(_ response: TokenParameters.AuthenticationResponse) -> String {
         var object = JSONObjectWriter()
         object.string("merchantIdentifier", response.merchant.rawValue)
@@ -53,7 +54,7 @@ struct TokenPlaintext {
         return object.text
     }
 
-    /// The fields of Apple's MerchantTokenMetadata. `fpanSuffix` is that of the account number.
+    /// The fields of Apple's MerchantTokenMetadata. `fpanSuffix` has the last four digits of ``accountNumber``.
     private static let merchantTokenMetadata = {
         var art = JSONObjectWriter()
         art.string("name", "cardBackground.png")
