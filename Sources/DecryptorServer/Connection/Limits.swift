@@ -35,7 +35,7 @@ package struct Limits: Sendable {
     static let niceness: CInt = -10
     /// How many bytes one read takes from a connection: enough for a request with a payment token. The pipelined
     /// requests of one read are all decoded together, so a larger read would delay other users for longer.
-    static let readBytes = 8 * 1024
+    static let readBytes = 16 * 1024
     /// How many connections the kernel queues until the server accepts them. The kernel reduces this to
     /// net.core.somaxconn.
     static let backlog: CInt = 4096
