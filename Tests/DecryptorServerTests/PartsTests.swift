@@ -4,10 +4,8 @@ import FoundationEssentials
 import MerchantCore
 import NIOCore
 import NIOHTTP1
-import Synchronization
 import Testing
 import Vocabulary
-import WireAPI
 
 @Suite("The server's parts")
 struct PartsTests {
@@ -104,23 +102,6 @@ struct PartsTests {
         #expect(cache.footprint <= 1024 * 1024 + 16 * 4096)
         #expect(cache.entry(for: hashes[0], at: clock.now) == nil)
         #expect(cache.entry(for: hashes[4999], at: clock.now) != nil)
-    }
-
-    @Test("Health is read at most once in a millisecond, and a change is in the next response after it")
-    func health() {
-        let reasons = Mutex<[String]>([])
-        let reads = Mutex(0)
-        let responses = HealthResponses {
-            reads.withLock { $0 += 1 }
-            return HealthDocument(reasons: reasons.withLock { $0 })
-        }
-        let start = NIODeadline.now()
-        #expect((0..<100).allSatisfy { _ in responses.response(at: start).status == 200 })
-        reasons.withLock { $0 = ["the store does not answer"] }
-        #expect(responses.response(at: start + HealthResponses.freshTime - .nanoseconds(1)).status == 200)
-        #expect(reads.withLock { $0 } == 1)
-        #expect(responses.response(at: start + HealthResponses.freshTime).status == 503)
-        #expect(reads.withLock { $0 } == 2)
     }
 
     @Test("A change drops the entry, and every entry that was read before it")
