@@ -39,7 +39,6 @@ extension Target.Dependency {
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
-    static let hummingbirdRouter = product(name: "HummingbirdRouter", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
@@ -102,7 +101,7 @@ let edges: [Target] = [
         [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
             "Schema", "LocalSocket", "HTTPKit", "ServerKit", .crypto, .hummingbird, .hummingbirdCore,
-            .hummingbirdRouter, .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
+            .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
             .nioHTTPTypes, .nioHTTPTypesHTTP1, .logging, .serviceLifecycle,
         ]),
     module(

@@ -38,7 +38,7 @@ package struct AdminServer: Service {
     private let socketPath: String
     private let socketMode: UInt32
     private let responder: any HTTPResponder<AdminRequestContext>
-    private let report: RequestReport
+    private let reporter: RequestReporter
     private let logger: Logger
     private let gate: SocketGate
     private let buffered = BufferedBytes(bufferLimits)
@@ -64,14 +64,14 @@ package struct AdminServer: Service {
         gate = SocketGate(
             policy: policy, limits: Self.connectionLimits, refusals: operations.refusals, log: log,
             lingerTime: Self.lingerTime)
-        report = RequestReport(
+        reporter = RequestReporter(
             problems: ProblemReporter(
                 log: log, damage: operations.integrity, refusalLevel: .info, forbiddenLevel: .warning),
             requests: requests)
         let handlers = AdminHandlers(
             operations: operations, health: health, version: version, startedAt: startedAt,
             openAPI: ByteBuffer(bytes: openAPI), requests: requests)
-        responder = AdminRouter(handlers: handlers, report: report, logger: logger).buildResponder()
+        responder = AdminRouter(handlers: handlers, reporter: reporter, logger: logger).buildResponder()
     }
 
     /// Serves until a graceful shutdown. The shutdown answers the requests in progress and then closes every
@@ -138,7 +138,7 @@ package struct AdminServer: Service {
             makeGuard: {
                 RequestGuard(
                     RequestGuard.Limits(bodyBytes: AdminRoute.importBody),
-                    render: { report.refusal($0, connection) },
+                    render: { reporter.refusal($0, connection) },
                     onResponseTaken: { connection.buffered.giveBackAll() })
             },
             responder: { request, writer, _ in

@@ -33,6 +33,17 @@ import WireAPI
         }
     }
 
+    @Test("a registration whose identifier is also a segment of another route's path is found and removed")
+    func identifierOfARoute() async throws {
+        try await TestServer.run { server in
+            #expect(try await server.curl("POST", "/v1/registrations", Self.order("sync", ["a.example"])).status == 201)
+            let found = try await server.curl("GET", "/v1/registrations/sync")
+            #expect(found.string("partnerInternalMerchantIdentifier") == "sync", "\(found.text)")
+            let removed = try await server.curl("DELETE", "/v1/registrations/sync", Data(#"{"reason": "closed"}"#.utf8))
+            #expect(removed.status == 200, "\(removed.text)")
+        }
+    }
+
     @Test("an identifier that is encoded twice or invalid is refused")
     func badIdentifiers() async throws {
         try await TestServer.run { server in

@@ -7,7 +7,6 @@ import Testing
     static let reserved: [String: Set<String>] = [
         "GRDB": ["SQLiteStore"],
         "Hummingbird": ["AdminServer"],
-        "HummingbirdRouter": ["AdminServer"],
         "HummingbirdCore": ["AdminServer"],
         "X509": ["KeyCustody", "SandboxKit"],
         "CryptoExtras": ["KeyCustody", "SandboxKit"],

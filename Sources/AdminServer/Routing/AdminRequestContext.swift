@@ -1,7 +1,5 @@
 import HTTPKit
-import HTTPTypes
 import Hummingbird
-import HummingbirdRouter
 import LocalSocket
 import Logging
 import MerchantCore
@@ -17,21 +15,13 @@ struct AdminConnection: RequestContextSource, Sendable {
     let logger: Logger
 }
 
-/// The values of one request that middleware passes on to the handler.
-struct AdminRequestContext: RouterRequestContext {
+/// The values of one request that Hummingbird passes to middleware and to the route.
+struct AdminRequestContext: RequestContext {
     typealias Source = AdminConnection
 
     var coreContext: CoreRequestContextStorage
-    var routerContext = RouterBuilderContext()
     let connection: AdminConnection
     let requestId = RequestId.make()
-    /// Set by ``RequestInput``.
-    var headers = HTTPFields()
-    /// Set by ``PermitCheck``, so that no handler can be called before the permit was checked.
-    var handler: AdminRoute.AuthorizedHandler?
-    /// Set by ``RequestInput``.
-    var query: QueryParameters?
-    var body: [UInt8] = []
 
     init(source: AdminConnection) {
         coreContext = CoreRequestContextStorage(source: source)

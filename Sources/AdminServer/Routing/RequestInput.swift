@@ -8,23 +8,20 @@ import Secrets
 import ServerKit
 
 /// Reads the query and the body within the limits that the route declares.
-struct RequestInput: RouterMiddleware {
+struct RequestInput {
     let route: AdminRoute
 
-    func handle(
-        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
-    ) async throws -> Response {
-        var context = context
-        context.query = try QueryParameters(RequestTarget(request.head.path ?? "").rawQuery, known: route.query)
-        context.headers = request.headers
+    func read(_ request: Request, _ target: RequestTarget, _ context: AdminRequestContext) async throws -> AdminCall {
+        let query = try QueryParameters(target.rawQuery, known: route.query)
         let length = request.headers[.contentLength].flatMap { Int($0) }
         if let length, length > route.mostBytes { throw tooLarge }
         try context.reserve(length ?? (request.headers[.transferEncoding] == nil ? 0 : route.mostBytes))
         if request.headers[.expect]?.lowercased() == "100-continue" {
             try await context.connection.channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)))
         }
-        context.body = try await collect(request.body, length: length)
-        return try await next(request, context)
+        return AdminCall(
+            peer: context.peer, requestId: context.requestId, headers: request.headers, query: query,
+            body: try await collect(request.body, length: length))
     }
 
     private func collect(_ body: RequestBody, length: Int?) async throws -> [UInt8] {

@@ -7,14 +7,8 @@ import NIOCore
 import NIOHTTP1
 import ServerKit
 
-/// Turns errors into problem documents, and counts every request.
-struct RequestReport: RouterMiddleware {
-    /// The routes by method and path, each with its index in the route list of `recorder`.
-    private static let routes = Dictionary(
-        uniqueKeysWithValues: AdminRoute.all.enumerated().map { index, route in
-            ("\(route.method.rawValue) \(route.path)", (index: index, route: route))
-        })
-
+/// Turns errors into problem documents, and counts the requests of the admin server.
+struct RequestReporter: Sendable {
     private let problems: ProblemReporter
     private let recorder: RequestMetrics.Recorder
 
@@ -24,21 +18,23 @@ struct RequestReport: RouterMiddleware {
             server: "admin", routes: AdminRoute.all.map { ($0.method.rawValue, $0.path) })
     }
 
-    func handle(
-        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
-    ) async throws -> Response {
-        let start = NIODeadline.now()
-        let response: Response
-        do {
-            response = try await next(request, context)
-        } catch let error as BrokenConnection {
-            throw error.cause
-        } catch {
-            response = problem(error, matched(request, context)?.route, context)
-        }
-        recorder.record(
-            matched(request, context)?.index, status: response.status.code, duration: .now() - start)
-        return response
+    /// - Parameter route: the index in ``AdminRoute/all``; nil if the request matched no route.
+    func record(_ route: Int?, _ response: Response, since start: NIODeadline) {
+        recorder.record(route, status: response.status.code, duration: .now() - start)
+    }
+
+    /// The response to a request that failed.
+    func problem(_ error: any Error, _ route: AdminRoute?, _ context: AdminRequestContext) -> Response {
+        let caller = context.peer.caller
+        let problem = problems.response(
+            to: error, requestId: context.requestId, uid: caller.uid,
+            metadata: caller.logMetadata.merging(
+                route.map { ["route": "\($0.method.rawValue) \($0.path)"] } ?? [:]
+            ) { old, _ in old })
+        var headers = HTTPFields()
+        for (name, value) in problem.fields { HTTPField.Name(name).map { headers[$0] = value } }
+        return Response(
+            status: .init(code: problem.status), headers: headers, body: ResponseBody(byteBuffer: problem.body))
     }
 
     /// The response to a request that violates HTTP's rules. Such a request does not reach the router.
@@ -52,45 +48,42 @@ struct RequestReport: RouterMiddleware {
             headers: HTTPHeaders(problem.fields.map { ($0.name, $0.value) } + [("Cache-Control", "no-store")]),
             body: problem.body)
     }
+}
 
-    private func matched(
-        _ request: Request, _ context: AdminRequestContext
-    ) -> (index: Int, route: AdminRoute)? {
-        context.endpointPath.flatMap { Self.routes["\(request.method.rawValue) \($0)"] }
-    }
+/// Reports the requests of one route to ``RequestReporter``.
+struct RequestReport: RouterMiddleware {
+    let reporter: RequestReporter
+    /// nil for the requests that match no route.
+    let route: (index: Int, route: AdminRoute)?
 
-    private func problem(_ error: any Error, _ route: AdminRoute?, _ context: AdminRequestContext) -> Response {
-        let caller = context.peer.caller
-        let problem = problems.response(
-            to: error, requestId: context.requestId, uid: caller.uid,
-            metadata: caller.logMetadata.merging(
-                route.map { ["route": "\($0.method.rawValue) \($0.path)"] } ?? [:]
-            ) { old, _ in old })
-        var headers = HTTPFields()
-        for (name, value) in problem.fields { HTTPField.Name(name).map { headers[$0] = value } }
-        return Response(
-            status: .init(code: problem.status), headers: headers, body: ResponseBody(byteBuffer: problem.body))
+    func handle(
+        _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let start = NIODeadline.now()
+        let response: Response
+        do {
+            response = try await next(request, context)
+        } catch let error as BrokenConnection {
+            throw error.cause
+        } catch {
+            response = reporter.problem(error, route?.route, context)
+        }
+        reporter.record(route?.index, response, since: start)
+        return response
     }
 }
 
-/// Adds the header fields that every response has. Handles HEAD as GET and removes the content of the response (RFC 9110,
+/// Adds the header fields that every response has, and removes the content of a response to HEAD (RFC 9110,
 /// section 9.3.2).
 struct CommonHeaders: RouterMiddleware {
     func handle(
         _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
     ) async throws -> Response {
-        let isHead = request.method == .head
-        var routed = request
-        if isHead {
-            var head = request.head
-            head.method = .get
-            routed = Request(head: head, body: request.body)
-        }
-        var response = try await next(routed, context)
+        var response = try await next(request, context)
         response.headers[.requestId] = context.requestId
         response.headers[.cacheControl] = "no-store"
         // The connection of a caller without a permit closes after one refusal, so that further requests cause no work.
         if context.peer.grants.allowNothing, response.status.code >= 400 { response.headers[.connection] = "close" }
-        return isHead ? response.createHeadResponse() : response
+        return request.method == .head ? response.createHeadResponse() : response
     }
 }

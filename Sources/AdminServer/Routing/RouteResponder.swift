@@ -1,0 +1,58 @@
+import HTTPKit
+import Hummingbird
+import Logging
+import MerchantCore
+import ServerKit
+
+/// Responds to the requests of one route: checks the caller's permit, reads the request, calls the handler, and logs
+/// what the handler did.
+struct RouteResponder: HTTPResponder {
+    let route: AdminRoute
+    let handlers: AdminHandlers
+    let readLimits: ReadLimits
+    let logger: Logger
+    /// The position of the parameter among the path's segments; nil if the path has no parameter.
+    private let parameterIndex: Int?
+
+    init(route: AdminRoute, handlers: AdminHandlers, readLimits: ReadLimits, logger: Logger) {
+        self.route = route
+        self.handlers = handlers
+        self.readLimits = readLimits
+        self.logger = logger
+        parameterIndex = route.path.split(separator: "/").firstIndex { $0.hasPrefix("{") }
+    }
+
+    func respond(to request: Request, context: AdminRequestContext) async throws -> Response {
+        let target = RequestTarget(request.head.path ?? "")
+        // Hummingbird ignores empty segments.
+        guard target.hasOnlyFullSegments else { throw NoRoute.notFound }
+        let parameter = parameterIndex.map { target.path.split(separator: "/")[$0] }
+        let handler = try await route.authorize(context.peer, parameter, handlers)
+        let call = try await RequestInput(route: route).read(request, target, context)
+        let response =
+            if route.method == .get { try await readLimits.run(call, handler) } else { try await handler(call) }
+        // The response to a change is sent even if memory is short, because the change was already made. Only the
+        // responses to GET can be large.
+        if route.method == .get, !response.isShared { try context.reserve(response.body.readableBytes) }
+        log(response, context)
+        return Response(
+            status: response.status, headers: response.headers, body: ResponseBody(byteBuffer: response.body))
+    }
+
+    private func log(_ response: AdminResponse, _ context: AdminRequestContext) {
+        let action = response.isDryRun ? nil : route.action
+        let level: Logger.Level = action == nil ? .debug : .info
+        guard level >= logger.logLevel else { return }
+        var metadata = context.peer.caller.logMetadata
+        metadata["requestId"] = "\(context.requestId)"
+        if let merchant = response.merchant { metadata["merchantIdentifier"] = "\(merchant)" }
+        if let key = response.key { metadata["publicKeyHash"] = "\(key)" }
+        if action == nil { metadata["route"] = "\(route.method.rawValue) \(route.path)" }
+        logger.log(level: level, "\(action ?? "request answered")", metadata: metadata)
+    }
+}
+
+extension Caller {
+    /// The fields of a log line that identify the caller.
+    var logMetadata: Logger.Metadata { ["uid": "\(uid)", "pid": "\(pid)", "program": "\(program)"] }
+}
