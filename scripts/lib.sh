@@ -1,14 +1,14 @@
-# Shared by the scripts: the packages they need and the one build configuration. Sourced, never run.
+# Functions for the other scripts: install missing packages, build, run tests. The scripts source this file.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-# can_be_root: whether as_root works.
+# can_be_root: succeeds if as_root can run commands: as root, or with sudo without a password.
 can_be_root() { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }
 
-# as_root COMMAND...: runs it as root, by sudo without a password if needed.
+# as_root COMMAND...: runs the command as root, with sudo if the user is not root.
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi; }
 
 # need_packages NAME...: installs the Debian packages that are missing, or stops with the command that installs them.
@@ -28,7 +28,7 @@ need_packages() {
     || die "the installation failed; run: sudo apt-get install --no-install-recommends ${missing[*]}"
 }
 
-# need_commands COMMAND=PACKAGE...: as need_packages, for packages whose command is not on PATH.
+# need_commands COMMAND=PACKAGE...: installs the packages whose command is not on PATH, as need_packages does.
 need_commands() {
   local missing=() pair
   for pair in "$@"; do command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}"); done
@@ -41,8 +41,8 @@ need_toolchain() {
   need_packages libssl-dev libsqlite3-dev
 }
 
-# need_python: puts a python3 on PATH that has the packages of Tests/requirements.txt. If the installed one lacks them,
-# they are installed into a virtual environment in .build/python.
+# need_python: puts a python3 on PATH that has the packages of Tests/requirements.txt. If the installed python3 lacks
+# these packages, installs them into a virtual environment in .build/python.
 need_python() {
   local environment=$PWD/.build/python
   has_modules() { "$1" -c 'import cryptography.x509, jsonschema, openapi_spec_validator, sqlite3, yaml' 2>/dev/null; }
@@ -58,8 +58,8 @@ need_python() {
   fi
 }
 
-# need_promtool: puts promtool on PATH. It belongs to the Debian package prometheus, which starts a server when it is
-# installed. So the package is not installed: its one program is unpacked into .build/promtool.
+# need_promtool: puts promtool on PATH. Does not install Debian's package prometheus, which contains promtool, because
+# the installation would start a server. Unpacks promtool from the package into .build/promtool instead.
 need_promtool() {
   ! command -v promtool >/dev/null || return 0
   local directory=$PWD/.build/promtool work
@@ -78,8 +78,8 @@ need_promtool() {
   export PATH=$directory:$PATH
 }
 
-# need_test_tools: everything that a test runs, so that none is skipped for a missing program. The exception is the
-# example clients in docs/examples: they are tested in the languages that are installed.
+# need_test_tools: installs every program that the tests run, so that no test is skipped because of a missing program.
+# Does not install the runtimes of the example clients in docs/examples: only clients with a runtime are tested.
 need_test_tools() {
   need_commands openssl=openssl curl=curl strace=strace cc=gcc jq=jq
   need_packages libc6-dev
@@ -90,7 +90,7 @@ need_test_tools() {
   [ ${#missing[@]} -eq 0 ] || say "example clients without a runtime here are not tested: ${missing[*]}"
 }
 
-# One configuration for programs and tests, so that a clone builds once.
+# Programs and tests are built in the same configuration, so that the code is compiled only once.
 SWIFT_FLAGS=(-c release --explicit-target-dependency-import-check error)
 
 build() {
@@ -99,7 +99,8 @@ build() {
   swift build "${SWIFT_FLAGS[@]}" --build-tests >&2
 }
 
-# run_slow_test FILTER: builds, and runs the tests that match. Fails if none does, for example after a test was renamed.
+# run_slow_test FILTER: builds, and runs the tests whose names match FILTER. Fails if no test matches, for example after
+# a test was renamed.
 run_slow_test() {
   local log status=0
   need_toolchain

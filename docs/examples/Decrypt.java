@@ -1,7 +1,7 @@
 // Take a payment: decrypt an Apple Pay payment token through merchantkeyd's decryptor socket.
 // usage: java Decrypt.java SOCKET TOKEN.json MERCHANT AMOUNT
-// Java 16 or newer. java.net.http cannot use Unix sockets, so this writes the request itself;
-// Netty, Jetty and Apache HttpClient 5 have Unix socket transports for busier programs.
+// Java 16 or newer. java.net.http cannot use Unix sockets, so this program writes the HTTP request itself.
+// For many requests use Netty, Jetty or Apache HttpClient 5, which support Unix sockets.
 import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -25,13 +25,13 @@ public final class Decrypt {
             + "Idempotency-Key: " + idempotencyKey + "\r\n\r\n";
         Timer timer = new Timer(true);
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
-            // A blocking channel has no timeout: closing it ends the read with an exception.
+            // A blocking channel has no timeout. Closing the channel ends the read with an exception.
             timer.schedule(new TimerTask() {
                 @Override public void run() {
                     try {
                         channel.close();
                     } catch (IOException ignored) {
-                        // It is closed already.
+                        // The channel is closed already.
                     }
                 }
             }, 10_000);
@@ -55,7 +55,7 @@ public final class Decrypt {
         }
     }
 
-    /** Reads one field of a JSON object; use your JSON library instead. */
+    /** Reads one field of a JSON object. Use a JSON library in your program instead. */
     static String field(String json, String name) {
         var match = Pattern.compile("\"" + name + "\"\\s*:\\s*\"?([^\",}]*)").matcher(json);
         return match.find() ? match.group(1) : "?";
@@ -66,13 +66,13 @@ public final class Decrypt {
         String request = "{\"paymentData\": " + Files.readString(Path.of(arguments[1]))
             + ", \"expected\": {\"merchantIdentifier\": \"" + arguments[2]
             + "\", \"transactionAmount\": " + Long.parseLong(arguments[3]) + "}}";
-        // One random key for each attempt to take a payment. Store it with the attempt.
+        // Each attempt to take a payment has its own random idempotency key. Store this key with the attempt.
         String key = UUID.randomUUID().toString();
         Response response;
         try {
             response = post(socket, "/v1/payment-tokens/decrypt", request, key);
         } catch (IOException noResponse) {
-            // The identical request with the same key gets the same result.
+            // If no response arrives, the identical request with the same idempotency key gets the same result.
             response = post(socket, "/v1/payment-tokens/decrypt", request, key);
         }
         if (response.status() != 200) {

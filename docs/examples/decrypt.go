@@ -25,7 +25,7 @@ type decrypted struct {
 	} `json:"paymentData"`
 }
 
-// client speaks HTTP over a Unix socket and keeps connections open between requests.
+// client returns an HTTP client for a Unix socket. It keeps connections open between requests.
 func client(socket string) *http.Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
@@ -55,7 +55,7 @@ func run(socket, tokenFile, merchant, amount string) error {
 	if err != nil {
 		return err
 	}
-	// One random key for each attempt to take a payment. Store it with the attempt.
+	// Each attempt to take a payment has its own random idempotency key. Store this key with the attempt.
 	random := make([]byte, 16)
 	if _, err := rand.Read(random); err != nil {
 		return err
@@ -64,7 +64,7 @@ func run(socket, tokenFile, merchant, amount string) error {
 	c := client(socket)
 	response, err := post(c, "/v1/payment-tokens/decrypt", body, key)
 	if err != nil {
-		// No response: the identical request with the same key gets the same result.
+		// If no response arrives, the identical request with the same idempotency key gets the same result.
 		response, err = post(c, "/v1/payment-tokens/decrypt", body, key)
 	}
 	if err != nil {

@@ -29,10 +29,10 @@ async function main ([socketPath, tokenFile, merchant, amount]) {
     paymentData: JSON.parse(fs.readFileSync(tokenFile, 'utf8')),
     expected: { merchantIdentifier: merchant, transactionAmount: Number(amount) }
   }
-  // One random key for each attempt to take a payment. Store it with the attempt.
+  // Each attempt to take a payment has its own random idempotency key. Store this key with the attempt.
   const key = crypto.randomUUID()
   const send = () => post(socketPath, '/v1/payment-tokens/decrypt', request, key)
-  // No response: the identical request with the same key gets the same result.
+  // If no response arrives, the identical request with the same idempotency key gets the same result.
   const { status, body } = await send().catch(send)
   agent.destroy()
   const answer = JSON.parse(body)

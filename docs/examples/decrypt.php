@@ -27,9 +27,9 @@ $body = json_encode([
 // The handle keeps its connection open between requests.
 $curl = curl_init();
 curl_setopt($curl, CURLOPT_UNIX_SOCKET_PATH, $socket);
-// One random key for each attempt to take a payment. Store it with the attempt.
+// Each attempt to take a payment has its own random idempotency key. Store this key with the attempt.
 $key = bin2hex(random_bytes(16));
-// No response: the identical request with the same key gets the same result.
+// If no response arrives, the identical request with the same idempotency key gets the same result.
 $response = post($curl, '/v1/payment-tokens/decrypt', $body, $key)
     ?? post($curl, '/v1/payment-tokens/decrypt', $body, $key);
 if ($response === null) {

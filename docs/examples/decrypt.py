@@ -38,12 +38,12 @@ request = {
     "paymentData": json.load(open(token_file)),
     "expected": {"merchantIdentifier": merchant, "transactionAmount": int(amount)},
 }
-# One random key for each attempt to take a payment. Store it with the attempt.
+# Each attempt to take a payment has its own random idempotency key. Store this key with the attempt.
 key = str(uuid.uuid4())
 try:
     status, answer = post(socket_path, "/v1/payment-tokens/decrypt", request, key)
 except (OSError, http.client.HTTPException):
-    # No response: the identical request with the same key gets the same result.
+    # If no response arrives, the identical request with the same idempotency key gets the same result.
     status, answer = post(socket_path, "/v1/payment-tokens/decrypt", request, key)
 
 if status != 200:
